@@ -1,19 +1,27 @@
 // From text to tokens. In: text (any bytes). Out: `Tokens` and what is wrong with them.
 // Indentation becomes Indent and Dedent tokens; f-strings are tokenised through (PEP 701). Nothing is version-dependent.
+// Brackets that do not match are left to the parser, which knows what it expected.
 #pragma once
 
-#include <string_view>
+#include <string>
 
 #include "base/diagnostic.h"
 #include "lex/token.h"
 
 namespace graphmend {
 
+// CPython's own limits; beyond them it refuses the file, and so do we.
+inline constexpr unsigned kMaxIndentLevels = 100;
+inline constexpr unsigned kMaxBracketDepth = 200;
+inline constexpr unsigned kMaxFStringDepth = 150;
+inline constexpr unsigned kMaxFStringFieldDepth = 3;
+
 struct LexResult {
   Tokens tokens;
   Diagnostics errors;
 };
 
-LexResult lex(std::string_view text);
+// A `std::string`, because its terminating NUL lets the inner loops run without a bounds check.
+LexResult lex(const std::string& text);
 
 }  // namespace graphmend

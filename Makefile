@@ -1,0 +1,187 @@
+# The commands people type. Every target sets up what it needs by itself: Debian packages that are missing, .venv with
+# pinned tools, builds in build/<preset>. Nothing is done twice: `make test` on an unchanged tree only runs the tests.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+JOBS ?= $(shell nproc)
+# cmake, ninja and the linters come from .venv, whatever else the machine has.
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+export CMAKE_GENERATOR ?= Ninja
+export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
+
+# One line before each step, so that a log can be skimmed.
+step = @printf '\n== %s\n'
+
+ARCH := $(shell uname -m)
+OTHER_ARCH := $(if $(filter x86_64,$(ARCH)),aarch64,x86_64)
+
+cpp_files = $(shell find src tests/unit fuzz bench -name '*.cpp' -o -name '*.h' 2>/dev/null)
+headers = $(shell find src tests/unit -name '*.h' -o -name '*.def' 2>/dev/null)
+tidied = $(shell find src tests/unit -name '*.cpp' 2>/dev/null)
+wheel_inputs = CMakeLists.txt pyproject.toml README.md LICENSE \
+  $(shell find cmake src python -type f -not -path '*/__pycache__/*')
+
+##@ The two to know
+
+.PHONY: demo
+demo: .venv/installed ## show what graphmend does, on small examples
+	@tools/demo.sh
+
+.PHONY: test
+test: test-native test-python lint ## build everything, run all tests and checks
+	$(step) "all tests passed"
+
+##@ Building and testing
+
+.PHONY: build
+build: build-dev build-release ## build with sanitizers (build/dev) and optimised (build/release)
+
+.PHONY: test-native
+test-native: build-dev build-release ## C++ unit tests, in both builds
+	$(step) "unit tests, with sanitizers"
+	@ctest --preset dev -j $(JOBS)
+	$(step) "unit tests, optimised"
+	@ctest --preset release -j $(JOBS)
+
+.PHONY: test-python
+test-python: .venv/installed ## pytest, against the installed wheel
+	$(step) "pytest"
+	@python -m pytest $(PYTEST_ARGS)
+
+.PHONY: golden-update
+golden-update: .venv/installed ## rewrite the expected output of the golden tests; look at the diff before you commit
+	@python -m pytest --update-golden $(PYTEST_ARGS)
+
+build-%: build/%/configured
+	$(step) "build $*"
+	@cmake --build --preset $*
+
+# Ninja re-runs CMake by itself when a CMake file changes, but does not know the presets.
+.PRECIOUS: build/%/configured
+build/%/configured: CMakePresets.json | build/debian .venv/ready
+	$(step) "configure $*"
+	@cmake --preset $* --log-level=NOTICE
+	@touch $@
+
+##@ Linting
+
+.PHONY: lint
+lint: lint-layers lint-format lint-python lint-tidy ## layers, formatting, clang-tidy, ruff, mypy
+
+.PHONY: lint-layers
+lint-layers: | .venv/ready
+	$(step) "layers"
+	@python tools/check_layers.py --self-test
+	@python tools/check_layers.py
+
+.PHONY: lint-format
+lint-format: | .venv/ready
+	$(step) "clang-format"
+	@clang-format --dry-run -Werror $(cpp_files)
+
+.PHONY: lint-python
+lint-python: | .venv/ready
+	$(step) "ruff"
+	@ruff check
+	@ruff format --check
+	$(step) "mypy"
+	@mypy
+
+# A sub-make, so that the files are looked at in parallel also when make was called without -j.
+.PHONY: lint-tidy tidy
+lint-tidy: build/dev/configured
+	$(step) "clang-tidy"
+	@$(MAKE) -j$(JOBS) --output-sync=target tidy
+tidy: $(tidied:%=build/tidy/%.ok)
+build/tidy/%.ok: % .clang-tidy $(headers)
+	@mkdir -p $(@D)
+	@clang-tidy -p build/dev --quiet $< 2> >(grep -v 'warnings\? generated\|^Suppressed\|^Use -header-filter' >&2)
+	@touch $@
+
+.PHONY: format
+format: | .venv/ready ## put the C++ and Python files into the house format
+	@clang-format -i $(cpp_files)
+	@ruff check --fix-only --quiet
+	@ruff format
+
+##@ Measuring and hunting
+
+.PHONY: bench
+bench: build/debian-bench build-bench .venv-torch/ready ## speed against ast.parse, ruff and others
+	@python bench/run.py $(BENCH_ARGS)
+
+FUZZ_SECONDS ?= 60
+.PHONY: fuzz
+fuzz: build/debian-fuzz build-fuzz ## run each fuzzer for FUZZ_SECONDS (default 60)
+	@tools/fuzz.sh $(FUZZ_SECONDS)
+
+.PHONY: corpus
+corpus: build-release .venv/installed .venv-torch/ready ## compare with CPython on large corpora (takes long)
+	@python tests/corpus/run.py $(CORPUS_ARGS)
+
+##@ Packaging
+
+.PHONY: wheel
+wheel: build/wheel ## the wheel for this machine, in dist/
+	@ls dist/*linux_$(ARCH).whl
+
+.PHONY: wheel-cross
+wheel-cross: .venv/zig ## the wheel for the other architecture, in dist/ (manylinux; CROSS_ARCH=… for a given one)
+	@tools/cross_wheel.sh $(or $(CROSS_ARCH),$(OTHER_ARCH))
+
+##@ Housekeeping
+
+.PHONY: clean
+clean: ## remove what was built; .venv stays
+	rm -rf build dist
+
+.PHONY: distclean
+distclean: clean ## remove the virtual environments too
+	rm -rf .venv .venv-torch .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+.PHONY: help
+help: ## this list
+	@awk 'BEGIN { FS = ":.*## " } \
+	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
+	  /^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+
+# Set-up. Each is a file that is newer than what it was made from.
+
+build/debian: tools/setup.sh
+	@tools/setup.sh debian g++ libcli11-dev libgtest-dev nlohmann-json3-dev
+	@mkdir -p build && touch $@
+
+build/debian-bench: tools/setup.sh | build/debian
+	@tools/setup.sh debian libbenchmark-dev valgrind
+	@touch $@
+
+build/debian-fuzz: tools/setup.sh | build/debian
+	@tools/setup.sh debian clang-19 libclang-rt-19-dev llvm-19
+	@touch $@
+
+.venv/ready: pyproject.toml tools/setup.sh
+	@tools/setup.sh venv
+	@touch $@
+
+.venv/zig: pyproject.toml | .venv/ready build/debian
+	@tools/setup.sh cross
+	@touch $@
+
+.venv-torch/ready: tools/setup.sh
+	@tools/setup.sh torch
+	@touch $@
+
+# The wheel is made from the release build, so nothing is compiled twice.
+build/wheel: $(wheel_inputs) | build-release
+	$(step) "wheel"
+	@rm -f dist/*linux_$(ARCH).whl
+	@python -m pip wheel . --quiet --no-deps --no-build-isolation --disable-pip-version-check \
+	  --wheel-dir dist --config-settings=build-dir=build/release
+	@touch $@
+
+.venv/installed: build/wheel
+	@python -m pip install --quiet --no-deps --force-reinstall --disable-pip-version-check dist/*linux_$(ARCH).whl
+	@touch $@

@@ -1,0 +1,12 @@
+# Fails when the shared library shows more than the C API. In: NM, LIBRARY. Out: an error that names the symbols.
+execute_process(COMMAND "${NM}" -D --defined-only "${LIBRARY}" OUTPUT_VARIABLE table COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "[^ \n]+\n" names "${table}")
+list(TRANSFORM names STRIP)
+set(strangers ${names})
+list(FILTER strangers EXCLUDE REGEX "^graphmend_[a-z0-9_]+$")
+if(strangers)
+  message(FATAL_ERROR "${LIBRARY} exports more than the C API: ${strangers}")
+endif()
+if(NOT names)
+  message(FATAL_ERROR "${LIBRARY} exports nothing; the functions of the C API need default visibility")
+endif()

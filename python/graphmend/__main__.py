@@ -1,0 +1,47 @@
+"""`python -m graphmend ...` runs the native command of the same environment."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+
+def find_command() -> Path | None:
+    """The native command `graphmend`; GRAPHMEND_BIN may name another one for development."""
+    chosen = os.environ.get("GRAPHMEND_BIN")
+    if chosen:
+        return Path(chosen)
+    name = "graphmend" + (sysconfig.get_config_var("EXE") or "")
+    package = Path(__file__).resolve().parent
+    user_scheme = sysconfig.get_preferred_scheme("user")
+    folders = [
+        Path(sysconfig.get_path("scripts")),
+        Path(sysconfig.get_path("scripts", scheme=user_scheme)),
+        # `pip install --prefix` and `--target` put the command beside the packages.
+        package.parent.parent.parent.parent / "bin",
+        package.parent / "bin",
+    ]
+    return next((folder / name for folder in folders if (folder / name).is_file()), None)
+
+
+def main() -> int:
+    command = find_command()
+    if command is None:
+        print(
+            "graphmend: error: the native command is not installed beside this package; reinstall graphmend",
+            file=sys.stderr,
+        )
+        return 2
+    arguments = [str(command), *sys.argv[1:]]
+    try:
+        if os.name == "posix":
+            os.execv(command, arguments)
+        return subprocess.run(arguments, check=False).returncode
+    except OSError as error:
+        print(f"graphmend: error: cannot run {command}: {error.strerror}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

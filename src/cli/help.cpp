@@ -1,0 +1,108 @@
+// The words of `--help`. In: the name of a command. Out: its page.
+// Written by hand: a page teaches by examples, which no generator knows.
+#include "cli/help.h"
+
+namespace graphmend {
+namespace {
+
+constexpr std::string_view kOverview =
+    R"(graphmend reads Python source, of every version from 3.8 to 3.15, as CPython does.
+
+Usage: graphmend COMMAND [OPTIONS] ...
+
+Commands:
+  parse PATH...               report the syntax errors of files and folders
+  dump tokens|tree|ast FILE   print what graphmend makes of one file
+  help [COMMAND]              explain a command
+
+Options:
+  -h, --help      print this page; after a command, the page of that command
+  -V, --version   print the version
+
+Examples:
+  graphmend parse src tests              # every *.py and *.pyi below two folders
+  graphmend parse --target-version 3.9 setup.py
+  graphmend dump ast model.py            # what CPython's ast.dump prints
+  git show HEAD:model.py | graphmend parse -
+
+Exit status: 0 all is well, 1 syntax errors were found, 2 a bad command line or a file that cannot be read.
+)";
+
+constexpr std::string_view kParse =
+    R"(graphmend parse reports the syntax errors of files and folders.
+
+Usage: graphmend parse [OPTIONS] PATH...
+
+Arguments:
+  PATH...   files, folders, or - for standard input. A file is read whatever its name; in a folder, all *.py and *.pyi
+            files, folders below it included. Left out on the way: hidden folders, __pycache__, __pypackages__, _build,
+            buck-out, build, dist, node_modules, site-packages, venv, virtual environments, and links to folders.
+
+Options:
+  -t, --target-version VERSION   the Python whose syntax is accepted, 3.8 to 3.15; the default accepts all of it
+      --output-format FORMAT     text     each error with its line and carets below the place (default)
+                                 concise  one line for each error: PATH:LINE:COLUMN: error: MESSAGE
+                                 json     a list of objects: code, filename, location, end_location, message
+  -j, --jobs N                   threads to use; the default is one for each processor
+  -q, --quiet                    print errors, and no summary
+  -h, --help                     print this page
+
+Lines and columns count from 1; columns count characters, a tab is one.
+Colours are used on a terminal only; NO_COLOR turns them off, FORCE_COLOR turns them on.
+
+Examples:
+  graphmend parse .
+  graphmend parse --target-version 3.8 --quiet src/
+  graphmend parse --output-format json src/ | jq '.[].message'
+  graphmend parse -- -odd-name.py
+
+Exit status: 0 everything parses, 1 syntax errors were found, 2 a bad command line or a file that cannot be read (the
+others are read all the same).
+)";
+
+constexpr std::string_view kDump =
+    R"(graphmend dump prints what graphmend makes of one file.
+
+Usage: graphmend dump [OPTIONS] tokens|tree|ast FILE
+
+Arguments:
+  tokens   the tokens, one on a line, comments included
+  tree     the syntax tree, one node on a line, with its range
+  ast      exactly what CPython 3.13 prints for ast.dump(ast.parse(...), include_attributes=True)
+  FILE     a file, or - for standard input
+
+Options:
+  -t, --target-version VERSION   the Python whose syntax is accepted, 3.8 to 3.15; the default accepts all of it
+  -h, --help                     print this page
+
+Syntax errors go to standard error. `tokens` and `tree` still print what there is; `ast` then prints nothing.
+
+Examples:
+  graphmend dump tree model.py
+  echo 'print(f"{x!r}")' | graphmend dump tokens -
+  graphmend dump ast model.py | head
+
+Exit status: 0 all is well, 1 syntax errors were found, 2 a bad command line or a file that cannot be read.
+)";
+
+constexpr std::string_view kHelp =
+    R"(graphmend help explains a command.
+
+Usage: graphmend help [COMMAND]
+
+Examples:
+  graphmend help
+  graphmend help parse
+)";
+
+}  // namespace
+
+std::string_view help_page(std::string_view command) {
+  if (command.empty()) return kOverview;
+  if (command == "parse") return kParse;
+  if (command == "dump") return kDump;
+  if (command == "help") return kHelp;
+  return {};
+}
+
+}  // namespace graphmend

@@ -1,0 +1,66 @@
+// The front end in one call. In: a file's bytes. Out: text, tokens, tree, errors.
+// A stage reports only when those before it were content: undecodable bytes would make every later message noise.
+#include "driver/front_end.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "facts/later_errors.h"
+#include "lex/lexer.h"
+#include "parse/parser.h"
+#include "source/utf8.h"
+
+namespace graphmend {
+namespace {
+
+void append(Diagnostics& to, Diagnostics&& from) {
+  to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
+// Of several errors at one place the first found is nearest to the cause: the lexer's before the parser's.
+void sort_and_thin(Diagnostics& errors) {
+  const auto before = [](const Diagnostic& a, const Diagnostic& b) { return a.span.start < b.span.start; };
+  const auto same = [](const Diagnostic& a, const Diagnostic& b) { return a.span.start == b.span.start; };
+  std::stable_sort(errors.begin(), errors.end(), before);
+  errors.erase(std::unique(errors.begin(), errors.end(), same), errors.end());
+}
+
+void refuse_at(Source& source, size_t offset, std::string message) {
+  if (offset == std::string::npos) return;
+  const auto start = static_cast<uint32_t>(offset);
+  source.errors.push_back({{start, start + 1}, std::move(message)});
+}
+
+FrontEnd read_decoded(Source source, Version target) {
+  FrontEnd front;
+  front.source = std::move(source);
+  const std::string& text = front.source.text;
+  LexResult lexed = lex(text);
+  front.tokens = std::move(lexed.tokens);
+  ParseResult parsed = parse(text, front.tokens, target);
+  front.tree = std::move(parsed.tree);
+
+  front.errors = front.source.errors;
+  if (front.errors.empty()) {
+    append(front.errors, std::move(lexed.errors));
+    append(front.errors, std::move(parsed.errors));
+  }
+  if (front.errors.empty()) append(front.errors, find_later_errors(text, front.tokens, front.tree, target));
+  sort_and_thin(front.errors);
+  return front;
+}
+
+}  // namespace
+
+FrontEnd read_python(std::string bytes, Version target) { return read_decoded(decode_source(std::move(bytes)), target); }
+
+FrontEnd read_python_text(std::string text, Version target) {
+  Source source;
+  source.text = std::move(text);
+  refuse_at(source, find_invalid_utf8(source.text), "text is not UTF-8 from here on");
+  refuse_at(source, source.text.find('\0'), "NUL byte in source text; Python refuses it");
+  return read_decoded(std::move(source), target);
+}
+
+}  // namespace graphmend

@@ -1,0 +1,99 @@
+// Errors and how to go on after them. In: the token that nobody expected. Out: a diagnostic, an ErrorStatement.
+// A statement that fails takes its line, and the block under it if there is one; the statements in that block are
+// parsed as usual, and clauses such as `else:` that have lost their head are passed over in silence.
+#include "parse/parser_state.h"
+
+namespace graphmend {
+
+namespace {
+
+bool is_layout(TokenKind kind) {
+  return kind == TokenKind::Newline || kind == TokenKind::Indent || kind == TokenKind::Dedent ||
+         kind == TokenKind::EndOfFile;
+}
+
+}  // namespace
+
+Span Parser::current_span() const {
+  const Token& token = tokens_[TokenId(pos_)];
+  // The end of a line is where its last token ends, not where the next line begins.
+  if (is_layout(token.kind) && pos_ > 0) {
+    uint32_t end = tokens_[TokenId(previous_)].end;
+    return {end, end};
+  }
+  return token.span();
+}
+
+Span Parser::span_since(Mark from) const {
+  return {tokens_[TokenId(from.token)].start, tokens_[TokenId(previous_)].end};
+}
+
+// " at line 12" for a token on another line than the current one.
+std::string Parser::place_of(uint32_t token) const {
+  auto count_lines = [&](uint32_t from, uint32_t to) {
+    uint32_t lines = 0;
+    for (uint32_t i = from; i < to; ++i) {
+      if (text_[i] == '\n' || (text_[i] == '\r' && (i + 1 == text_.size() || text_[i + 1] != '\n'))) ++lines;
+    }
+    return lines;
+  };
+  const uint32_t start = tokens_[TokenId(token)].start;
+  if (count_lines(start, current_span().start) == 0) return "";
+  return " at line " + std::to_string(count_lines(0, start) + 1);
+}
+
+void Parser::report(Span span, std::string message) { errors_.push_back({span, std::move(message)}); }
+
+void Parser::fail_at(Span span, std::string message) {
+  if (failed_) return;
+  failed_ = true;
+  kind_ = TokenKind::EndOfFile;
+  report(span, std::move(message));
+}
+
+void Parser::fail(std::string message) { fail_at(current_span(), std::move(message)); }
+
+void Parser::fail_expected(std::string_view what) {
+  if (failed_) return;
+  const TokenKind found = tokens_[TokenId(pos_)].kind;
+  if (found == TokenKind::Error) {
+    // The lexer has said what is wrong with it.
+    failed_ = true;
+    kind_ = TokenKind::EndOfFile;
+    return;
+  }
+  std::string message = "expected " + std::string(what);
+  if (!is_layout(found)) {
+    std::string_view shown = token_text_at(pos_);
+    message += ", found `" + std::string(shown.substr(0, 40)) + (shown.size() > 40 ? "…`" : "`");
+  }
+  fail(std::move(message));
+}
+
+void Parser::require(Version version, std::string_view what, Span span) {
+  if (target_ >= version) return;
+  report(span, std::string(what) + " needs Python " + version.text() + "; the target is " + target_.text());
+}
+
+// To behind the end of the current logical line.
+void Parser::skip_line() {
+  while (kind_ != TokenKind::Newline && kind_ != TokenKind::EndOfFile) advance();
+  accept(TokenKind::Newline);
+}
+
+void Parser::recover(Mark from) {
+  failed_ = false;
+  bare_field_ = false;
+  kind_ = tokens_[TokenId(pos_)].kind;
+  // An error at the end of a line has often passed that end already.
+  const bool line_is_over = pos_ > from.token && tokens_[TokenId(previous_)].kind == TokenKind::Newline;
+  if (!line_is_over) skip_line();
+  if (at(TokenKind::Indent)) indented_statements();
+  while (at(TokenKind::Elif) || at(TokenKind::Else) || at(TokenKind::Except) || at(TokenKind::Finally)) {
+    skip_line();
+    if (at(TokenKind::Indent)) indented_statements();
+  }
+  emit(NodeKind::ErrorStatement, from);
+}
+
+}  // namespace graphmend

@@ -1,0 +1,13 @@
+t"{t"{x}"}"
+t"{f"{x}"}"
+f"{t"{x}"}"
+f"{t"{x}" if y else t''}"
+t"{t"{t"{t"{deep}"}"}"}"
+t"{'single'}"
+t"{"double"}"
+t'{d["k"]}'
+t"{d["k"]}"
+t"{f"{a!r:>{w}}" + t'{b}'}"
+t"""{t'''{t"{t'{x}'}"}'''}"""
+t"{"a" "b"}"
+t"{'\n'.join(lines)}"

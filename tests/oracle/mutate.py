@@ -1,0 +1,231 @@
+"""Makes programs that are almost right. In: a pool of sources and a seeded generator. Out: one mutated source.
+
+Works on tokens found by a regular expression, not by a lexer: what a broken program's tokens are is the question asked.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import Callable, List, Sequence
+
+from oracle import fragments
+
+_TOKEN = re.compile(
+    rb"""[A-Za-z]{0,2}(?:'''|\"\"\")|[A-Za-z]{0,2}'(?:[^'\\\n]|\\.)*'|[A-Za-z]{0,2}"(?:[^"\\\n]|\\.)*\""""
+    rb"""|[A-Za-z_\x80-\xff][A-Za-z_0-9\x80-\xff]*|[0-9][0-9A-Za-z_.]*"""
+    rb"""|\#[^\r\n]*|\r\n|\*\*=?|//=?|>>=?|<<=?|\.\.\.|->|:=|[-+*/%@&|^=!<>]=|[ \t]+|.""",
+    re.DOTALL,
+)
+_MAX_BYTES = 4000
+
+Mutation = Callable[[bytes, random.Random, Sequence[bytes]], bytes]
+
+
+def tokens_of(source: bytes) -> List[bytes]:
+    """Pieces that make up the source again when joined."""
+    return _TOKEN.findall(source)
+
+
+def _fragment(choose: random.Random) -> bytes:
+    kind = choose.random()
+    if kind < 0.45:
+        return choose.choice(fragments.EXPRESSIONS).encode()
+    if kind < 0.75:
+        return choose.choice(fragments.WORDS).encode()
+    return choose.choice(fragments.SPECIAL)
+
+
+def _solid(tokens: List[bytes], choose: random.Random) -> int:
+    # Prefer tokens to blanks: deleting a blank seldom changes anything.
+    at = choose.randrange(len(tokens))
+    return at if tokens[at].strip() else choose.randrange(len(tokens))
+
+
+def delete_token(source: bytes, choose: random.Random, pool: Sequence[bytes]) -> bytes:
+    tokens = tokens_of(source)
+    at = _solid(tokens, choose)
+    del tokens[at : at + choose.choice((1, 1, 1, 2, 3))]
+    return b"".join(tokens)
+
+
+def duplicate_token(source: bytes, choose: random.Random, pool: Sequence[bytes]) -> bytes:
+    tokens = tokens_of(source)
+    at = _solid(tokens, choose)
+    end = at + choose.choice((1, 1, 2, 3, 5))
+    tokens[at:at] = tokens[at:end]
+    return b"".join(tokens)
+
+
+def swap_tokens(source: bytes, choose: random.Random, pool: Sequence[bytes]) -> bytes:
+    tokens = tokens_of(source)
+    first = _solid(tokens, choose)
+    second = _solid(tokens, choose) if choose.random() < 0.5 else min(first + choose.choice((1, 2)), len(tokens) - 1)
+    tokens[first], tokens[second] = tokens[second], tokens[first]
+    return b"".join(tokens)
+
+
+def replace_token(source: bytes, choose: random.Random, pool: Sequence[bytes]) -> bytes:
+    tokens = tokens_of(source)
+    other = tokens_of(choose.choice(pool)) or tokens
+    tokens[_solid(tokens, choose)] = other[_solid(other, choose)]
+    return b"".join(tokens)
+
+
+def replace_by_fragment(source: bytes, choose: random.Random, pool: Sequence[bytes]) -> bytes:
+    tokens = tokens_of(source)
+    tokens[_solid(tokens, choose)] = _fragment(choose)
+    return b"".join(tokens)
+
+
+def insert_fragment(source: bytes, choose: random.Random, pool: Sequence[bytes]) -> bytes:
+    tokens = tokens_of(source)
+    piece = _fragment(choose)
+    blank = choose.choice((b"", b" "))
+    tokens.insert(choose.randrange(len(tokens) + 1), blank + piece + blank)
+    return b"".join(tokens)
+
+
+def _indent(piece: bytes, blank: bytes) -> bytes:
+    return b"".join(blank + line for line in piece.splitlines(keepends=True)) + (b"" if piece.endswith(b"\n") else b"\n")
+
+
+def insert_statement(source: bytes, choose: random.Random, pool: Sequence[bytes]) -> bytes:
+    lines = source.splitlines(keepends=True)
+    at = choose.randrange(len(lines) + 1)
+    neighbour = lines[min(at, len(lines) - 1)]
+    blank = neighbour[: len(neighbour) - len(neighbour.lstrip(b" \t"))]
+    piece = choose.choice(fragments.STATEMENTS).encode() if choose.random() < 0.8 else choose.choice(pool)
+    lines.insert(at, _indent(piece, blank))
+    return b"".join(lines)
+
+
+def splice(source: bytes, choose: random.Random, pool: Sequence[bytes]) -> bytes:
+    lines = source.splitlines(keepends=True)
+    other = choose.choice(pool).splitlines(keepends=True)
+    return b"".join(lines[: choose.randrange(len(lines) + 1)] + other[choose.randrange(len(other) + 1) :])
+
+
+def splice_tokens(source: bytes, choose: random.Random, pool: Sequence[bytes]) -> bytes:
+    tokens = tokens_of(source)
+    other = tokens_of(choose.choice(pool))
+    start = choose.randrange(len(other) + 1)
+    at = choose.randrange(len(tokens) + 1)
+    tokens[at : at + choose.randrange(4)] = other[start : start + choose.randrange(1, 12)]
+    return b"".join(tokens)
+
+
+def change_indent(source: bytes, choose: random.Random, pool: Sequence[bytes]) -> bytes:
+    lines = source.splitlines(keepends=True)
+    at = choose.randrange(len(lines))
+    line = lines[at]
+    body = line.lstrip(b" \t\x0c")
+    blank = line[: len(line) - len(body)]
+    lines[at] = (
+        choose.choice(
+            (
+                blank + b" ",
+                blank[1:],
+                blank + b"\t",
+                blank.replace(b"        ", b"\t"),
+                blank.replace(b"    ", b"\t"),
+                b"\x0c" + blank,
+                blank + b"\x0c",
+                blank[:2] + b"\x0c" + blank[2:],
+                blank + b"    ",
+                b"\\\n" + blank,
+                blank + b"\\\n" + blank[:2],
+                b"",
+            )
+        )
+        + body
+    )
+    return b"".join(lines)
+
+
+def flip_byte(source: bytes, choose: random.Random, pool: Sequence[bytes]) -> bytes:
+    at = choose.randrange(len(source))
+    changed = choose.choice((source[at] ^ (1 << choose.randrange(8)), choose.randrange(256), choose.randrange(32, 127)))
+    return source[:at] + bytes((changed,)) + source[at + 1 :]
+
+
+def change_line_ends(source: bytes, choose: random.Random, pool: Sequence[bytes]) -> bytes:
+    end = choose.choice((b"\r\n", b"\r", b"\n\r", b"\x0c\n", b" \\\n", b"\n\n", b";", b" # c\n"))
+    if choose.random() < 0.5:
+        return source.replace(b"\n", end)
+    parts = source.split(b"\n")
+    at = choose.randrange(len(parts))
+    return b"\n".join(parts[: at + 1]) + end + b"\n".join(parts[at + 1 :])
+
+
+def truncate(source: bytes, choose: random.Random, pool: Sequence[bytes]) -> bytes:
+    if choose.random() < 0.3:
+        return source.rstrip(b"\r\n") + choose.choice((b"", b" ", b"\\", b"\\\n", b"\x0c", b"\r", b"\n    ", b"\n    #"))
+    return source[: choose.randrange(len(source) + 1)]
+
+
+def wrap(source: bytes, choose: random.Random, pool: Sequence[bytes]) -> bytes:
+    pairs = (
+        (b"(", b")"), (b"[", b"]"), (b"{", b"}"), (b"f'{", b"}'"), (b"f'''{", b"}'''"), (b"f'{x:{", b"}}'"), (b"f(", b")"),
+        (b"f(*", b")"), (b"x[", b"]"), (b"lambda: ", b""), (b"not ", b""), (b"await ", b""), (b"(yield ", b")"), (b"x = ", b""),
+        (b"f'{", b"=}'"), (b"f'{", b"!r}'"), (b"(x := ", b")"), (b"*", b""), (b"**", b""), (b"-", b""), (b"", b" if a else b"),
+        (b"f'{", b":>{w}}'"), (b"rf'''\\{", b"}\\'''"), (b"[", b" for a in b]"), (b"{", b": 1}"), (b"@", b""), (b"del ", b""),
+    )  # fmt: skip
+    opening, closing = choose.choice(pairs)
+    tokens = tokens_of(source)
+    start = _solid(tokens, choose)
+    end = min(start + choose.choice((1, 1, 1, 3, 5)), len(tokens))
+    return b"".join(tokens[:start]) + opening + b"".join(tokens[start:end]) + closing + b"".join(tokens[end:])
+
+
+def nest(source: bytes, choose: random.Random, pool: Sequence[bytes]) -> bytes:
+    header = choose.choice(
+        (b"def f():", b"async def f():", b"class A:", b"if x:", b"while x:", b"for x in y:", b"with x:", b"def f[T](x):",
+         b"try:", b"match x:\n  case _:", b"class A[T]:", b"try: pass\nexcept* A:", b"try: pass\nfinally:", b"else:")
+    )  # fmt: skip
+    return header + b"\n" + _indent(source, choose.choice((b"    ", b"    ", b"\t", b"  ")))
+
+
+def change_string(source: bytes, choose: random.Random, pool: Sequence[bytes]) -> bytes:
+    tokens = tokens_of(source)
+    strings = [at for at, token in enumerate(tokens) if token[-1:] in (b"'", b'"')]
+    if not strings:
+        return insert_fragment(source, choose, pool)
+    at = choose.choice(strings)
+    token = tokens[at]
+    body = token.lstrip(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    pieces = (b"{x}", b"{", b"}", b"{{", b"\\", b"\\N{DASH}", b"{x!r:{y}}", b"{x=}", b"\\x4", b"\n", b"\xc3\xa9", b"{", b"\\\n")
+    if choose.random() < 0.6 and len(body) > 1:
+        cut = choose.randrange(1, len(body))
+        body = body[:cut] + choose.choice(pieces) + body[cut:]
+    tokens[at] = choose.choice(fragments.STRING_PREFIXES).encode() + body
+    return b"".join(tokens)
+
+
+def add_cookie(source: bytes, choose: random.Random, pool: Sequence[bytes]) -> bytes:
+    cookies = (b"# coding: latin-1\n", b"# -*- coding: utf-8 -*-\n", b"#!x\n# vim: set fileencoding=cp1252 :\n",
+               b"\xef\xbb\xbf", b"\xef\xbb\xbf# coding: latin-1\n", b"# coding: ascii\n", b"\n\n# coding: latin-1\n",
+               b"x # coding: latin-1\n", b"# coding: utf-8-sig\n", b"# coding=iso-8859-15\n", b"\x0c# coding: latin-1\n")  # fmt: skip
+    return choose.choice(cookies) + source
+
+
+_MUTATIONS: List[Mutation] = [
+    delete_token, delete_token, duplicate_token, swap_tokens, replace_token, replace_by_fragment, replace_by_fragment,
+    insert_fragment, insert_fragment, insert_statement, insert_statement, splice, splice_tokens, change_indent, flip_byte,
+    change_line_ends, truncate, wrap, wrap, nest, change_string,
+]  # fmt: skip
+
+
+def mutated(pool: Sequence[bytes], seed: int, number: int) -> bytes:
+    """The source of one round: the same for the same pool, seed and number."""
+    choose = random.Random(seed << 40 | number)
+    if choose.random() < 0.15:
+        source = choose.choice(fragments.STATEMENTS).encode() + b"\n"
+    else:
+        source = choose.choice(pool)
+    for _ in range(choose.choice((1, 1, 1, 1, 2, 2, 3))):
+        # Every mutation needs at least one line and one token to work on.
+        source = choose.choice(_MUTATIONS)(source, choose, pool) or b"x\n"
+    if choose.random() < 0.02:
+        source = add_cookie(source, choose, pool)
+    return source[:_MAX_BYTES]

@@ -1,0 +1,123 @@
+"""Valid and invalid snippets of Python. In: CPython's own tests and other parsers' fixtures. Out: unique snippets.
+
+Every string constant of those files is tried as a program, and so is every doctest example: whether it is one is
+the oracle's business. Left out: constants of fewer than three characters.
+"""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import textwrap
+import warnings
+from pathlib import Path
+from typing import Dict, Iterable, Iterator, NamedTuple
+
+# Stems in CPython's Lib/test: `stem*.py`, and every file in a folder of that name.
+TEST_STEMS = """
+test_syntax test_grammar test_fstring test_patma test_named_expression test_exceptions test_type_params test_type_alias
+test_type_comments test_type_annotations test_unpack test_positional_only_arg test_generators test_genexps test_listcomps
+test_setcomps test_dictcomps test_coroutines test_asyncgen test_future test_string_literals test_unicode_identifiers
+test_eof test_global test_scope test_symtable test_compile test_keywordonlyarg test_exception_group test_except_star
+test_tokenize test_ast test_codeop test_cmd_line test_code_module test_decorators test_extcall test_parser test_peg
+test_pep646_syntax test_pep563 test_super test_with test_contextlib test_int_literal test_float test_complex
+test_flufl test_utf8source test_source_encoding test_pep263 test_annotations test_opcodes test_augassign test_peepholer
+test_trace test_traceback test_unparse test_dis test_funcattrs test_lambda test_nonlocal test_metaclass test_descrtut
+test_builtin test_raise test_yield_from test_pep380 test_baseexception test_class test_import test_warnings test_string
+test_monitoring test_sys_settrace test_ucn test_unicode test_bytes test_marshal test_perf test_lineno
+""".split()
+
+_BAD_FILES = ["bad*.py", "tokenizedata/*.py", "tokenizedata/*.txt", "encoded_modules/*.py"]
+
+
+class Snippet(NamedTuple):
+    """A source and where it came from: `3.13/test_syntax.py:12`, or the path of a fixture."""
+
+    source: bytes
+    origin: str
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _forms(text: str) -> Iterator[bytes]:
+    yield _encode(text)
+    dedented = textwrap.dedent(text)
+    if dedented != text:
+        yield _encode(dedented)
+
+
+def _doctest_examples(text: str) -> Iterator[bytes]:
+    if ">>>" not in text:
+        return
+    try:
+        examples = doctest.DocTestParser().get_examples(text)
+    except ValueError:
+        return
+    for example in examples:
+        yield _encode(example.source)
+
+
+def snippets_in(path: Path, origin: str) -> Iterator[Snippet]:
+    """The string constants and doctest examples of one file; nothing if the running Python cannot parse it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            tree = ast.parse(path.read_bytes())
+        except (SyntaxError, ValueError, RecursionError, OSError):
+            return
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Constant):
+            continue
+        where = f"{origin}:{node.lineno}"
+        value = node.value
+        if isinstance(value, bytes) and len(value) >= 3:
+            yield Snippet(value, where)
+        elif isinstance(value, str) and len(value) >= 3:
+            for source in _forms(value):
+                yield Snippet(source, where)
+            for source in _doctest_examples(value):
+                yield Snippet(source, where)
+
+
+def _cpython_files(tests: Path) -> Iterator[Path]:
+    for stem in TEST_STEMS:
+        for path in sorted(tests.glob(stem + "*")):
+            if path.suffix == ".py":
+                yield path
+            elif path.is_dir():
+                yield from sorted(path.rglob("*.py"))
+
+
+def from_cpython(library: Path, version: str) -> Iterator[Snippet]:
+    """The snippets in one CPython's Lib/test, its bad-syntax files whole."""
+    tests = library / "test"
+    for pattern in _BAD_FILES:
+        for path in sorted(tests.glob(pattern)):
+            yield Snippet(path.read_bytes(), f"{version}/{path.name}")
+    for path in _cpython_files(tests):
+        yield from snippets_in(path, f"{version}/{path.name}")
+
+
+def from_fixtures(root: Path, patterns: Iterable[str], name: str) -> Iterator[Snippet]:
+    """Whole fixture files below `root`; those of black hold input and expected output, tried apart too."""
+    for pattern in patterns:
+        for path in sorted(root.glob(pattern)):
+            if not path.is_file():
+                continue
+            source = path.read_bytes()
+            origin = f"{name}/{path.relative_to(root)}"
+            yield Snippet(source, origin)
+            before, separator, after = source.partition(b"\n# output\n")
+            if separator:
+                yield Snippet(before + b"\n", origin + ":input")
+                yield Snippet(after, origin + ":output")
+
+
+def unique(snippets: Iterable[Snippet]) -> list[Snippet]:
+    """The first snippet of each source, in order."""
+    seen: Dict[bytes, Snippet] = {}
+    for snippet in snippets:
+        seen.setdefault(snippet.source, snippet)
+    return list(seen.values())

@@ -1,0 +1,147 @@
+"""What a worker can be asked. In: plain values. Out: plain values (they travel between CPythons).
+
+Each compares the running CPython with graphmend on one input, or a run of inputs; fuzz.py makes those of the fuzzer.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import re
+import sys
+from typing import Any, List, NamedTuple, Optional, Tuple
+
+from oracle import cpython, difference, lossless, native
+
+_native: Optional[native.Native] = None
+
+
+def load_native(library: str) -> None:
+    """Loads graphmend's shared library; the other tasks need it."""
+    global _native
+    _native = native.Native(library)
+
+
+def graphmend() -> native.Native:
+    """The library that load_native loaded."""
+    if _native is None:
+        raise RuntimeError("the worker was started without graphmend's library")
+    return _native
+
+
+def _target() -> str:
+    return "%d.%d" % sys.version_info[:2]
+
+
+def digest(text: str) -> str:
+    """What the cache keeps of a dump."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+# (verdict of ast.parse, verdict of compile, digest of the dump)
+OracleRecord = Tuple[str, str, str]
+
+
+def oracle_record(source: bytes) -> OracleRecord:
+    """What the cache keeps of one source."""
+    parsed, dump = cpython.dump_of(source)
+    if parsed.kind != cpython.ACCEPT:
+        return parsed.kind, parsed.kind, ""
+    return parsed.kind, cpython.compile_verdict(source).kind, digest(dump)
+
+
+def same_tree(path: str, known: Optional[OracleRecord]) -> Tuple[OracleRecord, str, Any]:
+    """(record, outcome, detail): "same", "refused", "refused later", "rejected" or "differs".
+
+    "refused" is by ast.parse, "refused later" by compile and by graphmend, "rejected" by graphmend only.
+    """
+    with open(path, "rb") as file:
+        source = file.read()
+    record = known or oracle_record(source)
+    if record[0] != cpython.ACCEPT:
+        return record, "refused", None
+    dump, errors = graphmend().dump_ast(source, _target())
+    if dump is None and record[1] != cpython.ACCEPT:
+        return record, "refused later", None
+    if dump is None or errors:
+        return record, "rejected", [tuple(error) for error in errors[:3]]
+    if digest(dump) == record[2]:
+        return record, "same", None
+    return record, "differs", tuple(difference.first_difference(cpython.dump_of(source)[1], dump))
+
+
+def fast_dump_is_right(path: str) -> bool:
+    """Whether the dump of a file is what `ast.dump` gives."""
+    with open(path, "rb") as file:
+        source = file.read()
+    verdict, tree = cpython.parse_verdict(source)
+    return tree is None or cpython.dump_of(source)[1] == ast.dump(tree, include_attributes=True)
+
+
+def oracle_snippet(source: bytes) -> Tuple[Tuple[Any, ...], str, str]:
+    """(verdict of compile, kind of the verdict of ast.parse, dump if it accepts)."""
+    parsed, dump = cpython.dump_of(source)
+    return tuple(cpython.compile_verdict(source)), parsed.kind, dump
+
+
+def oracle_kind(source: bytes) -> str:
+    """The kind of compile's verdict, without graphmend."""
+    return cpython.compile_verdict(source).kind
+
+
+def verdicts(source: bytes) -> Tuple[Tuple[Any, ...], List[Tuple[int, int, str]]]:
+    """CPython's verdict and graphmend's errors, with this CPython's version as target."""
+    errors = graphmend().errors(source, _target())
+    return tuple(cpython.compile_verdict(source)), [tuple(error) for error in errors]
+
+
+def check_lossless(source: bytes) -> str:
+    """Why tokens and gaps do not give back the bytes, or the empty string."""
+    return lossless.complaint(source, graphmend().tokens(source))
+
+
+def check_lossless_file(path: str) -> str:
+    """The same for a file."""
+    with open(path, "rb") as file:
+        return check_lossless(file.read())
+
+
+class Outcome(NamedTuple):
+    """How two verdicts and trees compare; `group` is what outcomes of one cause share."""
+
+    kind: str
+    group: str = ""
+    detail: str = ""
+
+
+SAME = "same"
+VALID_REJECTED = "valid rejected"
+INVALID_ACCEPTED = "invalid accepted"
+TREE_DIFFERS = "tree differs"
+
+
+def _shape(message: str) -> str:
+    return re.sub(r"\d+", "N", re.sub(r"'[^']*'|`[^`]*`|\"[^\"]*\"", "_", message))
+
+
+def classify(source: bytes) -> Outcome:
+    """Compares verdict and tree of CPython 3.13 and graphmend on one source."""
+    parsed, dump = cpython.dump_of(source)
+    compiled = cpython.compile_verdict(source) if parsed.kind == cpython.ACCEPT else parsed
+    ours, errors = graphmend().dump_ast(source, _target())
+    if cpython.DO_NOT_CARE in (parsed.kind, compiled.kind):
+        return Outcome(SAME, cpython.DO_NOT_CARE)
+    if compiled.kind == cpython.ACCEPT and errors:
+        return Outcome(VALID_REJECTED, _shape(errors[0].message), f"line {errors[0].line}: {errors[0].message}")
+    if compiled.kind == cpython.REJECT and not errors:
+        return Outcome(INVALID_ACCEPTED, _shape(compiled.message), f"line {compiled.line}: {compiled.message}")
+    # Where a later stage rejects, the tree is there all the same.
+    if dump and ours is not None and ours != dump:
+        found = difference.first_difference(dump, ours)
+        return Outcome(TREE_DIFFERS, found.group, f"line {found.line}: expected {found.expected!r}, got {found.actual!r}")
+    return Outcome(SAME, compiled.kind)
+
+
+def classify_source(source: bytes) -> Tuple[str, str, str]:
+    """classify, as plain values."""
+    return tuple(classify(source))  # type: ignore[return-value]
