@@ -10,8 +10,8 @@ True
 Nothing is loaded until it is used: importing this package is cheap and has no side effects.
 """
 
-from typing import TYPE_CHECKING
-
+# What type checkers understand, without the price of importing `typing`.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from graphmend._tree import Node, SyntaxProblem, SyntaxProblems, Token, Tokens, Tree, parse
 

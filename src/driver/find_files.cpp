@@ -64,9 +64,9 @@ class Finder {
       const std::string name = entry.path().filename().native();
       // An environment that was named is meant; one that lies on the way is not.
       if (name == "pyvenv.cfg" && !named) return;
+      // Asked this way, the answers come from the listing itself, without a further call to the system.
       std::error_code ignored;
-      const fs::file_type type = entry.symlink_status(ignored).type();
-      if (type == fs::file_type::directory) {
+      if (!entry.is_symlink(ignored) && entry.is_directory(ignored)) {
         if (!is_skipped_folder(name)) folders.push_back(entry.path().native());
       } else if (is_python_name(name) && entry.is_regular_file(ignored)) {
         files.push_back(entry.path().native());

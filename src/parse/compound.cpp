@@ -344,11 +344,15 @@ void Parser::match_statement() {
   if (failed()) return;
   if (!at(TokenKind::Indent)) return fail("expected an indented block after `match`" + place_of(from.token));
   Deeper deeper(*this, kBlockDepth);
+  if (failed()) return;
   advance();
-  while (at_name("case")) match_case();
-  if (!at(TokenKind::Dedent)) return fail_expected("`case` in the block of `match`");
+  while (!at(TokenKind::Dedent) && !at(TokenKind::EndOfFile)) {
+    Mark one = mark();
+    at_name("case") ? match_case() : fail_expected("`case` in the block of `match`");
+    if (failed()) recover(one);
+  }
   const uint32_t last_of_block = previous_;
-  advance();
+  accept(TokenKind::Dedent);
   previous_ = last_of_block;
   emit(NodeKind::Match, from);
 }

@@ -1,6 +1,8 @@
 // Errors and how to go on after them. In: the token that nobody expected. Out: a diagnostic, an ErrorStatement.
 // A statement that fails takes its line, and the block under it if there is one; the statements in that block are
 // parsed as usual, and clauses such as `else:` that have lost their head are passed over in silence.
+#include <algorithm>
+
 #include "parse/parser_state.h"
 
 namespace graphmend {
@@ -10,6 +12,14 @@ namespace {
 bool is_layout(TokenKind kind) {
   return kind == TokenKind::Newline || kind == TokenKind::Indent || kind == TokenKind::Dedent ||
          kind == TokenKind::EndOfFile;
+}
+
+// Enough of a token to recognise it, cut between characters and at the end of a line.
+std::string shortened(std::string_view text) {
+  constexpr size_t kMost = 40;
+  size_t length = std::min(text.find_first_of("\r\n"), std::min(text.size(), kMost));
+  while (length > 0 && length < text.size() && (static_cast<uint8_t>(text[length]) & 0xC0) == 0x80) --length;
+  return std::string(text.substr(0, length)) + (length < text.size() ? "…" : "");
 }
 
 }  // namespace
@@ -64,8 +74,7 @@ void Parser::fail_expected(std::string_view what) {
   }
   std::string message = "expected " + std::string(what);
   if (!is_layout(found)) {
-    std::string_view shown = token_text_at(pos_);
-    message += ", found `" + std::string(shown.substr(0, 40)) + (shown.size() > 40 ? "…`" : "`");
+    message += ", found `" + shortened(token_text_at(pos_)) + "`";
   }
   fail(std::move(message));
 }

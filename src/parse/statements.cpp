@@ -28,7 +28,11 @@ bool augmented_operator(TokenKind kind, Operator& op) {
 }  // namespace
 
 void Parser::statements_until(TokenKind end) {
-  while (!at(end) && !at(TokenKind::EndOfFile)) statement();
+  while (!at(end) && !at(TokenKind::EndOfFile)) {
+    // Left over from a block whose header failed.
+    if (accept(TokenKind::Dedent)) continue;
+    statement();
+  }
 }
 
 // INDENT statement+ DEDENT

@@ -22,17 +22,19 @@ class Iconv {
 
   bool is_open() const { return handle_ != reinterpret_cast<iconv_t>(-1); }
 
-  // Appends what `input` stands for to `output`; how many bytes of it could be converted.
+  // Appends what `input` stands for to `output`; how many bytes of it were converted before one was refused.
   size_t convert(std::string_view input, std::string& output) {
     iconv(handle_, nullptr, nullptr, nullptr, nullptr);
     // iconv reads from where this points to; its type only lacks the const.
     char* from = const_cast<char*>(input.data());
     size_t left = input.size();
-    while (left > 0 && convert_some(&from, &left, output)) {
+    while (left > 0) {
+      // Some converters of glibc step over what they refuse.
+      if (!convert_some(&from, &left, output)) return input.size() - std::max<size_t>(left, 1);
     }
     // Some converters hold the last character back until they know what follows.
-    if (left == 0) convert_some(nullptr, nullptr, output);
-    return input.size() - left;
+    convert_some(nullptr, nullptr, output);
+    return input.size();
   }
 
  private:

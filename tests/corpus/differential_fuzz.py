@@ -17,13 +17,14 @@ import threading
 import time
 from collections import Counter, defaultdict
 from pathlib import Path
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from corpus import fetch, verdict_corpus  # noqa: E402
-from oracle import places, pool, pythons  # noqa: E402
-from oracle.reduce import reduce_source  # noqa: E402
+from oracle import places, pool, pythons
+from oracle.reduce import reduce_source
+
+from corpus import fetch, verdict_corpus
 
 _CHUNK = 250
 _POOL_FILES = 600
@@ -77,7 +78,7 @@ class Fuzzer:
         self._next = 0
         self._end = 0
         self.counts: Counter[str] = Counter()
-        self.findings: List[Finding] = []
+        self.findings: list[Finding] = []
 
     def worker(self) -> pool.Worker:
         return pool.Worker(self._oracle.executable, self._library, timeout=120)
@@ -156,9 +157,9 @@ class Fuzzer:
         return Finding(finding.number, small, *outcome_of(small))
 
 
-def report(fuzzer: Fuzzer, out: Optional[Path], per_group: int, max_groups: int, max_tests: int) -> None:
+def report(fuzzer: Fuzzer, out: Path | None, per_group: int, max_groups: int, max_tests: int) -> None:
     """Reduces the first findings of each cause, prints them, and writes them to `out`."""
-    groups: Dict[str, List[Finding]] = defaultdict(list)
+    groups: dict[str, list[Finding]] = defaultdict(list)
     for finding in sorted(fuzzer.findings):
         groups[f"{finding.kind}: {finding.group}"].append(finding)
     if out:

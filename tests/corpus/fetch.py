@@ -16,12 +16,12 @@ import tarfile
 import urllib.parse
 import urllib.request
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Dict, Iterator, List, Optional
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from oracle import places, pythons  # noqa: E402
+from oracle import places, pythons
 
 # Name on the index, and the version whose fixtures the committed expectations were made with.
 SOURCE_PACKAGES = {"ruff": "0.17.4", "black": "26.10.1", "libcst": "1.9.0", "sympy": "1.14.0", "django": "6.1.3"}
@@ -63,12 +63,12 @@ def _links(page: str, text: str) -> Iterator[str]:
         yield urllib.parse.urljoin(page, html.unescape(link))
 
 
-def _version_key(link: str) -> List[int]:
+def _version_key(link: str) -> list[int]:
     match = re.search(r"-(\d[\d.]*)\.(?:tar\.gz|zip)$", urllib.parse.urlparse(link).path)
     return [int(part) for part in match.group(1).split(".") if part] if match else []
 
 
-def _find_source(index: str, name: str, version: str) -> Optional[str]:
+def _find_source(index: str, name: str, version: str) -> str | None:
     """The link to the source package of that version, or of the newest one where the index has it no longer."""
     page = f"{index}/{name}/"
     text = _open(page, "text/html").decode("utf-8", "replace")
@@ -91,7 +91,7 @@ def _unpack(archive: Path, folder: Path) -> None:
         tar.extractall(folder, [member for member in tar.getmembers() if member.isfile() and wanted(member.name)])
 
 
-def _fetch_source(index: str, name: str, version: str, cache: Path) -> Optional[Path]:
+def _fetch_source(index: str, name: str, version: str, cache: Path) -> Path | None:
     """The unpacked source package, downloaded if the cache has it not."""
     folder = cache / "sources" / name
     if not (folder / ".complete").exists():
@@ -108,7 +108,7 @@ def _fetch_source(index: str, name: str, version: str, cache: Path) -> Optional[
     return inner[0] if len(inner) == 1 else folder
 
 
-def _sites(given: List[str]) -> Iterator[Path]:
+def _sites(given: list[str]) -> Iterator[Path]:
     for site in given:
         path = Path(site)
         found = sorted(path.glob("lib/python3*/site-packages"))
@@ -118,12 +118,12 @@ def _sites(given: List[str]) -> Iterator[Path]:
             yield Path(entry)
 
 
-def collect(cache: Path, sites: List[str], *, is_offline: bool = False) -> Dict[str, str]:
+def collect(cache: Path, sites: list[str], *, is_offline: bool = False) -> dict[str, str]:
     """Finds or downloads every root, says which, and writes roots.json."""
     cache.mkdir(parents=True, exist_ok=True)
-    roots: Dict[str, str] = {}
+    roots: dict[str, str] = {}
 
-    def note(name: str, path: Optional[Path], reason: str = "not found") -> None:
+    def note(name: str, path: Path | None, reason: str = "not found") -> None:
         if path is None:
             print(f"{name:14} left out: {reason}")
         else:
@@ -131,9 +131,9 @@ def collect(cache: Path, sites: List[str], *, is_offline: bool = False) -> Dict[
             print(f"{name:14} {path}")
 
     found = pythons.find_pythons()
-    for version in pythons.SUPPORTED:
-        python = found.get(version)
-        note(f"python{version[0]}.{version[1]}", python.library if python else None)
+    for major, minor in pythons.SUPPORTED:
+        python = found.get((major, minor))
+        note(f"python{major}.{minor}", python.library if python else None)
     for name in SITE_PACKAGES:
         folders = [site / name for site in _sites(sites) if (site / name).is_dir()]
         note(name, folders[0] if folders else None, "not in any site-packages; name one with --site")
@@ -151,7 +151,7 @@ def collect(cache: Path, sites: List[str], *, is_offline: bool = False) -> Dict[
     return roots
 
 
-def load_roots(cache: Path) -> Dict[str, Path]:
+def load_roots(cache: Path) -> dict[str, Path]:
     """What collect found last; the CPythons alone, if it has not been run."""
     listing = cache / "roots.json"
     if listing.exists():

@@ -1,9 +1,9 @@
 """Asks every CPython for its verdict on the snippets of `later_cases.txt` and writes it into their marker lines.
 
-A marker line is `#%%` and one letter for each of CPython 3.8 to 3.13: `.` accepted, `g` rejected by the grammar
+A marker line is `#%%` and one letter for each of CPython 3.8 to 3.15: `.` accepted, `g` rejected by the grammar
 (`ast.parse` fails), `l` rejected later (only `compile` fails), `?` not asked or no SyntaxError. The snippet follows.
 
-    python tests/corpus/later_oracle.py PYTHON_3_8 … PYTHON_3_13
+    python tests/corpus/later_oracle.py PYTHON_3_8 … PYTHON_3_15
 """
 
 from __future__ import annotations

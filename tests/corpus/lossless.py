@@ -8,20 +8,21 @@ from __future__ import annotations
 import argparse
 import random
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Iterator, List, Tuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from corpus import fetch  # noqa: E402
-from corpus.same_tree import unique_files  # noqa: E402
-from oracle import fragments, places, pool, pythons  # noqa: E402
+from oracle import fragments, places, pool, pythons
+
+from corpus import fetch
+from corpus.same_tree import unique_files
 
 
 def random_sources(seed: int, count: int) -> Iterator[bytes]:
     """Bytes that no one would call Python, and some that nearly are."""
     choose = random.Random(seed)
-    pieces: List[bytes] = [text.encode() for text in fragments.EXPRESSIONS + fragments.STATEMENTS + fragments.WORDS]
+    pieces: list[bytes] = [text.encode() for text in fragments.EXPRESSIONS + fragments.STATEMENTS + fragments.WORDS]
     pieces += fragments.SPECIAL * 4
     for number in range(count):
         size = choose.randrange(1, 200)
@@ -33,7 +34,7 @@ def random_sources(seed: int, count: int) -> Iterator[bytes]:
             yield b"".join(choose.choice(pieces) for _ in range(size // 8 + 1))
 
 
-def complaints(library: str, python: str, task: str, calls: Iterator[Tuple[object, ...]]) -> List[str]:
+def complaints(library: str, python: str, task: str, calls: Iterator[tuple[object, ...]]) -> list[str]:
     """What is wrong, one line for each input."""
     found = []
     for arguments, answer in pool.run_all(python, library, task, calls, timeout=120):

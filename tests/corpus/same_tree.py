@@ -1,7 +1,7 @@
 """The same tree as CPython 3.13, for every file it accepts. In: the corpus (see fetch.py). Out: differences by cause.
 
-Equal means: the text of `ast.dump(tree, include_attributes=True)`, byte for byte. What CPython says of a content is kept
-in a cache, so that a second run costs graphmend's time only. Exit code 1 if any file differs.
+Equal means: the text of `ast.dump(tree, include_attributes=True)`, byte for byte. What CPython says is kept in a cache,
+so that a second run costs graphmend's time only. Exits with 1 if any file differs.
 """
 
 from __future__ import annotations
@@ -13,14 +13,18 @@ import sqlite3
 import sys
 import time
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from corpus import fetch  # noqa: E402
-from oracle import places, pool, pythons  # noqa: E402
-from oracle.tasks import OracleRecord  # noqa: E402
+from oracle import places, pool, pythons
+
+if TYPE_CHECKING:
+    from oracle.tasks import OracleRecord
+
+from corpus import fetch
 
 
 class OracleCache:
@@ -34,9 +38,12 @@ class OracleCache:
             "CREATE TABLE IF NOT EXISTS oracle (content TEXT PRIMARY KEY, parsed TEXT, compiled TEXT, dump TEXT)"
         )
         rows = self._database.execute("SELECT content, parsed, compiled, dump FROM oracle")
-        self._known: Dict[str, OracleRecord] = {row[0]: (row[1], row[2], row[3]) for row in rows}
+        self._known: dict[str, OracleRecord] = {row[0]: (row[1], row[2], row[3]) for row in rows}
 
-    def get(self, content: str) -> Optional[OracleRecord]:
+    def close(self) -> None:
+        self._database.close()
+
+    def get(self, content: str) -> OracleRecord | None:
         return self._known.get(content)
 
     def put(self, content: str, record: OracleRecord) -> None:
@@ -50,7 +57,7 @@ def content_key(source: bytes) -> str:
     return hashlib.blake2b(source, digest_size=16).hexdigest()
 
 
-def unique_files(roots: Dict[str, Path]) -> Iterator[Tuple[Path, str, int]]:
+def unique_files(roots: dict[str, Path]) -> Iterator[tuple[Path, str, int]]:
     """(path, hash of the content, size), the first path of each content."""
     seen = set()
     for root in roots.values():
@@ -71,7 +78,7 @@ class Report:
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
-        self.groups: Dict[str, List[str]] = defaultdict(list)
+        self.groups: dict[str, list[str]] = defaultdict(list)
 
     def add(self, path: str, outcome: str, detail: Any) -> None:
         self.counts[outcome] += 1
@@ -100,7 +107,13 @@ class Report:
 
 
 def run(
-    files: List[Tuple[Path, str, int]], cache: OracleCache, library: str, python: str, *, max_failures: int, is_quiet: bool
+    files: list[tuple[Path, str, int]],
+    cache: OracleCache,
+    library: str,
+    python: str,
+    *,
+    max_failures: int,
+    is_quiet: bool,
 ) -> Report:
     """Compares all files; stops early at `max_failures`."""
     report = Report()
@@ -157,14 +170,9 @@ def main() -> int:
         files = random.Random(options.seed).sample(files, options.sample)
     # The largest first: none of them is left to run alone at the end.
     files.sort(key=lambda item: -item[2])
-    report = run(
-        files,
-        OracleCache(options.cache / "oracle-3.13.sqlite"),
-        library,
-        oracle.executable,
-        max_failures=options.max_failures,
-        is_quiet=False,
-    )
+    cache = OracleCache(options.cache / "oracle-3.13.sqlite")
+    report = run(files, cache, library, oracle.executable, max_failures=options.max_failures, is_quiet=False)
+    cache.close()
     report.show(options.per_group, options.max_groups)
     size = sum(item[2] for item in files)
     counts = ", ".join(f"{count} {name}" for name, count in sorted(report.counts.items()))

@@ -14,19 +14,20 @@ import re
 import sys
 from collections import defaultdict
 from pathlib import Path
-from typing import Dict, List, NamedTuple, Set, Tuple
+from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from corpus import verdict_corpus  # noqa: E402
-from oracle import places, pool, pythons  # noqa: E402
-from oracle.snippets import Snippet  # noqa: E402
+from oracle import places, pool, pythons
+from oracle.snippets import Snippet
+
+from corpus import verdict_corpus
 
 _FOLDER = Path(__file__).resolve().parent
 _LIMIT = 0.01
 _NAMES_A_VERSION = re.compile(r"\b3\.\d+\b")
 
-Problem = Tuple[str, str]
+Problem = tuple[str, str]
 
 
 def key_of(source: bytes) -> str:
@@ -34,9 +35,9 @@ def key_of(source: bytes) -> str:
     return hashlib.blake2b(source, digest_size=6).hexdigest()
 
 
-def read_list(path: Path) -> Dict[str, str]:
+def read_list(path: Path) -> dict[str, str]:
     """Lines `key reason`; empty lines and those that start with # are comments."""
-    listed: Dict[str, str] = {}
+    listed: dict[str, str] = {}
     if path.exists():
         for line in path.read_text(encoding="utf-8").splitlines():
             key, _, reason = line.strip().partition(" ")
@@ -54,9 +55,9 @@ class Result(NamedTuple):
     valid_rejected: int
     invalid_accepted: int
     listed: int
-    problems: List[Problem]
+    problems: list[Problem]
     # Sources that this CPython accepts; the runs of the older ones need those of 3.13.
-    accepted_sources: Set[bytes]
+    accepted_sources: set[bytes]
 
 
 def _show(snippet: Snippet, note: str) -> str:
@@ -64,7 +65,7 @@ def _show(snippet: Snippet, note: str) -> str:
 
 
 def check(
-    python: pythons.Python, library: str, corpus: List[Snippet], newest_accepts: Set[bytes], *, processes: int = 2
+    python: pythons.Python, library: str, corpus: list[Snippet], newest_accepts: set[bytes], *, processes: int = 2
 ) -> Result:
     """Compares all snippets with one CPython; `newest_accepts` is empty for 3.13 itself."""
     is_oracle = python.version == pythons.ORACLE
@@ -72,8 +73,8 @@ def check(
     by_source = {snippet.source: snippet for snippet in corpus}
     counts = {"accept": 0, "reject": 0, "do-not-care": 0}
     valid_rejected = invalid_accepted = used_list = 0
-    problems: List[Problem] = []
-    accepted_sources: Set[bytes] = set()
+    problems: list[Problem] = []
+    accepted_sources: set[bytes] = set()
     calls = ((snippet.source,) for snippet in corpus)
     for (source,), answer in pool.run_all(
         python.executable, library, "tasks.verdicts", calls, processes=processes, timeout=60
@@ -122,7 +123,7 @@ def check(
 
 def show(result: Result, per_group: int, max_groups: int) -> None:
     """Prints the problems by cause, then one line of counts."""
-    groups: Dict[str, List[str]] = defaultdict(list)
+    groups: dict[str, list[str]] = defaultdict(list)
     for group, text in result.problems:
         groups[group].append(text)
     largest = sorted(groups.items(), key=lambda item: -len(item[1]))

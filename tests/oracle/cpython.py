@@ -6,9 +6,8 @@ In: bytes. Out: `Verdict`, and the dump of 3.13. Runs inside any CPython from 3.
 from __future__ import annotations
 
 import ast
-import sys
 import warnings
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 from oracle import fast_dump
 
@@ -48,7 +47,7 @@ def compile_verdict(source: bytes) -> Verdict:
     return Verdict(ACCEPT)
 
 
-def parse_verdict(source: bytes) -> tuple[Verdict, Optional[ast.AST]]:
+def parse_verdict(source: bytes) -> tuple[Verdict, ast.AST | None]:
     """Whether `ast.parse` takes the source, and the tree if so."""
     warnings.simplefilter("ignore")
     try:
@@ -60,8 +59,4 @@ def parse_verdict(source: bytes) -> tuple[Verdict, Optional[ast.AST]]:
 def dump_of(source: bytes) -> tuple[Verdict, str]:
     """The verdict of `ast.parse`, and the dump of 3.13 if it accepts."""
     verdict, tree = parse_verdict(source)
-    if tree is None:
-        return verdict, ""
-    if sys.version_info[:2] != (3, 13):
-        return verdict, ""
-    return verdict, fast_dump.dump(tree)
+    return verdict, fast_dump.dump(tree) if tree is not None and fast_dump.IS_AVAILABLE else ""

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import ast
 import sys
-from typing import Any, Callable, Dict, List
+from collections.abc import Callable
+from typing import Any
+
+IS_AVAILABLE = tuple(sys.version_info)[:2] == (3, 13)
 
 _LEAVES = (ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop)
-_FORMAT: Dict[type, Callable[[Any], str]] = {type(None): repr}
+_FORMAT: dict[type, Callable[[Any], str]] = {type(None): repr}
 
 
 def _field_piece(cls: type, name: str, field_type: Any) -> str:
@@ -38,20 +41,21 @@ def _generate(cls: Any) -> Callable[[Any], str]:
     if issubclass(cls, _LEAVES):
         text = cls.__name__ + "()"
         return lambda n: text
-    pieces: List[str] = [_field_piece(cls, name, cls._field_types[name]) for name in cls._fields]
+    pieces: list[str] = [_field_piece(cls, name, cls._field_types[name]) for name in cls._fields]
     if cls._attributes:
-        positions = ", ".join("%s={n.%s}" % (a, a) for a in cls._attributes)
-        body = "'%s(' + %s" % (cls.__name__, " + ".join(pieces + [f"f'{positions})'"]))
+        positions = ", ".join(f"{name}={{n.{name}}}" for name in cls._attributes)
+        body = f"'{cls.__name__}(' + " + " + ".join([*pieces, f"f'{positions})'"])
     else:
         joined = " + ".join(pieces) or "''"
         body = f"'{cls.__name__}(' + ({joined})[:-2] + ')'"
-    scope: Dict[str, Any] = {"F": _FORMAT}
+    scope: dict[str, Any] = {"F": _FORMAT}
     exec(f"def dump_{cls.__name__}(n):\n    return {body}", scope)
-    return scope[f"dump_{cls.__name__}"]
+    made: Callable[[Any], str] = scope[f"dump_{cls.__name__}"]
+    return made
 
 
 def _generate_all() -> None:
-    stack: List[Any] = [ast.AST]
+    stack: list[Any] = [ast.AST]
     while stack:
         cls = stack.pop()
         stack.extend(cls.__subclasses__())
@@ -64,7 +68,7 @@ def _generate_all() -> None:
 
 def dump(tree: ast.AST) -> str:
     """The identical string to `ast.dump(tree, include_attributes=True)`; needs CPython 3.13."""
-    if sys.version_info[:2] != (3, 13):
+    if not IS_AVAILABLE:
         raise RuntimeError("fast_dump gives the dump of CPython 3.13 only")
     if len(_FORMAT) == 1:
         sys.setrecursionlimit(max(sys.getrecursionlimit(), 1_000_000))

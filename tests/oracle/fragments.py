@@ -1,6 +1,6 @@
 """Pieces that the differential fuzzer writes into programs: tricky spellings of Python's syntax.
 
-Each has its reason: a place where parsers are known to differ, or where one token changes the meaning of those before it.
+Each has its reason: a place where parsers are known to differ, or where one token changes what those before it mean.
 """
 
 EXPRESSIONS = r"""
@@ -552,8 +552,81 @@ SPECIAL = [
 ]  # fmt: skip
 
 WORDS = """
-False None True and as assert async await break class continue def del elif else except finally for from global if import
-in is lambda nonlocal not or pass raise return try while with yield match case type _ print exec lazy __debug__ __class__
+False None True and as assert async await break class continue def del elif else except finally for from global if
+import in is lambda nonlocal not or pass raise return try while with yield match case type _ print exec lazy
+__debug__ __class__
 """.split()
 
 STRING_PREFIXES = ["", "r", "b", "f", "u", "rb", "bR", "fr", "Rf", "F", "U", "B", "t", "rt", "bu", "ur", "fb"]
+
+# What is put around a few tokens.
+WRAPPERS = [
+    (b"(", b")"),
+    (b"[", b"]"),
+    (b"{", b"}"),
+    (b"f(", b")"),
+    (b"f(*", b")"),
+    (b"x[", b"]"),
+    (b"f'{", b"}'"),
+    (b"f'''{", b"}'''"),
+    (b"f'{x:{", b"}}'"),
+    (b"f'{", b"=}'"),
+    (b"f'{", b"!r}'"),
+    (b"f'{", b":>{w}}'"),
+    (b"rf'''\\{", b"}\\'''"),
+    (b"lambda: ", b""),
+    (b"not ", b""),
+    (b"await ", b""),
+    (b"(yield ", b")"),
+    (b"(x := ", b")"),
+    (b"x = ", b""),
+    (b"*", b""),
+    (b"**", b""),
+    (b"-", b""),
+    (b"@", b""),
+    (b"del ", b""),
+    (b"", b" if a else b"),
+    (b"[", b" for a in b]"),
+    (b"{", b": 1}"),
+]
+
+# Under which a whole program is put.
+HEADERS = [
+    b"def f():",
+    b"async def f():",
+    b"def f[T](x):",
+    b"class A:",
+    b"class A[T]:",
+    b"if x:",
+    b"else:",
+    b"while x:",
+    b"for x in y:",
+    b"with x:",
+    b"try:",
+    b"try: pass\nexcept* A:",
+    b"try: pass\nfinally:",
+    b"match x:\n  case _:",
+]
+
+COOKIES = [
+    b"\xef\xbb\xbf",
+    b"\xef\xbb\xbf# coding: latin-1\n",
+    b"# coding: latin-1\n",
+    b"# -*- coding: utf-8 -*-\n",
+    b"#!x\n# vim: set fileencoding=cp1252 :\n",
+    b"\n\n# coding: latin-1\n",
+    b"x # coding: latin-1\n",
+    b"# coding: ascii\n",
+    b"# coding: utf-8-sig\n",
+    b"# coding=iso-8859-15\n",
+    b"\x0c# coding: latin-1\n",
+]
+
+# Put into string literals.
+STRING_PIECES = [
+    *(b"{x}", b"{", b"}", b"{{", b"{x!r:{y}}", b"{x=}"),
+    *(b"\\", b"\\N{DASH}", b"\\x4", b"\\\n", b"\n", b"\xc3\xa9"),
+]
+
+# How a program without its last line end may go on.
+ENDINGS = [b"", b" ", b"\\", b"\\\n", b"\x0c", b"\r", b"\n    ", b"\n    #"]

@@ -12,27 +12,27 @@ import struct
 import textwrap
 import warnings
 from collections import Counter
-from typing import Dict, List, Sequence, Tuple
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from oracle import mutate, tasks
 
 _MAX_PIECE = 1200
 _MAX_LINES = 40
-_pools: Dict[str, Sequence[bytes]] = {}
+_pools: dict[str, Sequence[bytes]] = {}
 
 
 def pool_at(path: str) -> Sequence[bytes]:
     """The sources that write_pool wrote."""
     if path not in _pools:
-        with open(path, "rb") as file:
-            _pools[path] = pickle.load(file)
+        _pools[path] = pickle.loads(Path(path).read_bytes())
     return _pools[path]
 
 
-def pieces_of(path: str) -> List[bytes]:
+def pieces_of(path: str) -> list[bytes]:
     """The small statements and functions of one file, each a source of its own; nothing if CPython refuses it."""
-    with open(path, "rb") as file:
-        source = file.read()
+    source = Path(path).read_bytes()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -60,15 +60,16 @@ def round_source(pool_path: str, seed: int, number: int) -> bytes:
     return mutate.mutated(pool_at(pool_path), seed, number)
 
 
-Found = Tuple[int, bytes, Tuple[str, str, str]]
+if TYPE_CHECKING:
+    Found = tuple[int, bytes, tuple[str, str, str]]
 
 
-def rounds(pool_path: str, seed: int, start: int, count: int, progress: str) -> Tuple[Dict[str, int], List[Found]]:
+def rounds(pool_path: str, seed: int, start: int, count: int, progress: str) -> tuple[dict[str, int], list[Found]]:
     """Runs `count` rounds from number `start`; what they found: (round, source, (kind, group, detail))."""
     pool = pool_at(pool_path)
     counts: Counter[str] = Counter()
-    found: List[Found] = []
-    with open(progress, "r+b") as file, mmap.mmap(file.fileno(), 8) as at_work:
+    found: list[Found] = []
+    with Path(progress).open("r+b") as file, mmap.mmap(file.fileno(), 8) as at_work:
         for number in range(start, start + count):
             struct.pack_into("<q", at_work, 0, number)
             source = mutate.mutated(pool, seed, number)

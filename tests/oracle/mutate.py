@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import random
 import re
-from typing import Callable, List, Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from oracle import fragments
 
@@ -19,12 +20,14 @@ _TOKEN = re.compile(
 )
 _MAX_BYTES = 4000
 
-Mutation = Callable[[bytes, random.Random, Sequence[bytes]], bytes]
+if TYPE_CHECKING:
+    Mutation = Callable[[bytes, random.Random, Sequence[bytes]], bytes]
 
 
-def tokens_of(source: bytes) -> List[bytes]:
+def tokens_of(source: bytes) -> list[bytes]:
     """Pieces that make up the source again when joined."""
-    return _TOKEN.findall(source)
+    found: list[bytes] = _TOKEN.findall(source)
+    return found
 
 
 def _fragment(choose: random.Random) -> bytes:
@@ -36,7 +39,7 @@ def _fragment(choose: random.Random) -> bytes:
     return choose.choice(fragments.SPECIAL)
 
 
-def _solid(tokens: List[bytes], choose: random.Random) -> int:
+def _solid(tokens: list[bytes], choose: random.Random) -> int:
     # Prefer tokens to blanks: deleting a blank seldom changes anything.
     at = choose.randrange(len(tokens))
     return at if tokens[at].strip() else choose.randrange(len(tokens))
@@ -87,7 +90,8 @@ def insert_fragment(source: bytes, choose: random.Random, pool: Sequence[bytes])
 
 
 def _indent(piece: bytes, blank: bytes) -> bytes:
-    return b"".join(blank + line for line in piece.splitlines(keepends=True)) + (b"" if piece.endswith(b"\n") else b"\n")
+    lines = piece.splitlines(keepends=True)
+    return b"".join(blank + line for line in lines) + (b"" if piece.endswith(b"\n") else b"\n")
 
 
 def insert_statement(source: bytes, choose: random.Random, pool: Sequence[bytes]) -> bytes:
@@ -160,18 +164,12 @@ def change_line_ends(source: bytes, choose: random.Random, pool: Sequence[bytes]
 
 def truncate(source: bytes, choose: random.Random, pool: Sequence[bytes]) -> bytes:
     if choose.random() < 0.3:
-        return source.rstrip(b"\r\n") + choose.choice((b"", b" ", b"\\", b"\\\n", b"\x0c", b"\r", b"\n    ", b"\n    #"))
+        return source.rstrip(b"\r\n") + choose.choice(fragments.ENDINGS)
     return source[: choose.randrange(len(source) + 1)]
 
 
 def wrap(source: bytes, choose: random.Random, pool: Sequence[bytes]) -> bytes:
-    pairs = (
-        (b"(", b")"), (b"[", b"]"), (b"{", b"}"), (b"f'{", b"}'"), (b"f'''{", b"}'''"), (b"f'{x:{", b"}}'"), (b"f(", b")"),
-        (b"f(*", b")"), (b"x[", b"]"), (b"lambda: ", b""), (b"not ", b""), (b"await ", b""), (b"(yield ", b")"), (b"x = ", b""),
-        (b"f'{", b"=}'"), (b"f'{", b"!r}'"), (b"(x := ", b")"), (b"*", b""), (b"**", b""), (b"-", b""), (b"", b" if a else b"),
-        (b"f'{", b":>{w}}'"), (b"rf'''\\{", b"}\\'''"), (b"[", b" for a in b]"), (b"{", b": 1}"), (b"@", b""), (b"del ", b""),
-    )  # fmt: skip
-    opening, closing = choose.choice(pairs)
+    opening, closing = choose.choice(fragments.WRAPPERS)
     tokens = tokens_of(source)
     start = _solid(tokens, choose)
     end = min(start + choose.choice((1, 1, 1, 3, 5)), len(tokens))
@@ -179,10 +177,7 @@ def wrap(source: bytes, choose: random.Random, pool: Sequence[bytes]) -> bytes:
 
 
 def nest(source: bytes, choose: random.Random, pool: Sequence[bytes]) -> bytes:
-    header = choose.choice(
-        (b"def f():", b"async def f():", b"class A:", b"if x:", b"while x:", b"for x in y:", b"with x:", b"def f[T](x):",
-         b"try:", b"match x:\n  case _:", b"class A[T]:", b"try: pass\nexcept* A:", b"try: pass\nfinally:", b"else:")
-    )  # fmt: skip
+    header = choose.choice(fragments.HEADERS)
     return header + b"\n" + _indent(source, choose.choice((b"    ", b"    ", b"\t", b"  ")))
 
 
@@ -194,35 +189,31 @@ def change_string(source: bytes, choose: random.Random, pool: Sequence[bytes]) -
     at = choose.choice(strings)
     token = tokens[at]
     body = token.lstrip(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-    pieces = (b"{x}", b"{", b"}", b"{{", b"\\", b"\\N{DASH}", b"{x!r:{y}}", b"{x=}", b"\\x4", b"\n", b"\xc3\xa9", b"{", b"\\\n")
     if choose.random() < 0.6 and len(body) > 1:
         cut = choose.randrange(1, len(body))
-        body = body[:cut] + choose.choice(pieces) + body[cut:]
+        body = body[:cut] + choose.choice(fragments.STRING_PIECES) + body[cut:]
     tokens[at] = choose.choice(fragments.STRING_PREFIXES).encode() + body
     return b"".join(tokens)
 
 
 def add_cookie(source: bytes, choose: random.Random, pool: Sequence[bytes]) -> bytes:
-    cookies = (b"# coding: latin-1\n", b"# -*- coding: utf-8 -*-\n", b"#!x\n# vim: set fileencoding=cp1252 :\n",
-               b"\xef\xbb\xbf", b"\xef\xbb\xbf# coding: latin-1\n", b"# coding: ascii\n", b"\n\n# coding: latin-1\n",
-               b"x # coding: latin-1\n", b"# coding: utf-8-sig\n", b"# coding=iso-8859-15\n", b"\x0c# coding: latin-1\n")  # fmt: skip
-    return choose.choice(cookies) + source
+    return choose.choice(fragments.COOKIES) + source
 
 
-_MUTATIONS: List[Mutation] = [
-    delete_token, delete_token, duplicate_token, swap_tokens, replace_token, replace_by_fragment, replace_by_fragment,
-    insert_fragment, insert_fragment, insert_statement, insert_statement, splice, splice_tokens, change_indent, flip_byte,
-    change_line_ends, truncate, wrap, wrap, nest, change_string,
-]  # fmt: skip
+# Those named twice are the ones that find most.
+_MUTATIONS: list[Mutation] = [
+    *(delete_token, delete_token, duplicate_token, swap_tokens, replace_token, truncate),
+    *(replace_by_fragment, replace_by_fragment, insert_fragment, insert_fragment),
+    *(insert_statement, insert_statement, splice, splice_tokens, change_indent, flip_byte),
+    *(change_line_ends, wrap, wrap, nest, change_string),
+]
 
 
 def mutated(pool: Sequence[bytes], seed: int, number: int) -> bytes:
     """The source of one round: the same for the same pool, seed and number."""
     choose = random.Random(seed << 40 | number)
-    if choose.random() < 0.15:
-        source = choose.choice(fragments.STATEMENTS).encode() + b"\n"
-    else:
-        source = choose.choice(pool)
+    is_plain = choose.random() < 0.15
+    source = choose.choice(fragments.STATEMENTS).encode() + b"\n" if is_plain else choose.choice(pool)
     for _ in range(choose.choice((1, 1, 1, 1, 2, 2, 3))):
         # Every mutation needs at least one line and one token to work on.
         source = choose.choice(_MUTATIONS)(source, choose, pool) or b"x\n"

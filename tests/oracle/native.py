@@ -1,12 +1,12 @@
 """graphmend's shared library, by ctypes. In: bytes and a target version. Out: dumps, errors, tokens.
 
-The only door is src/api/graphmend.h, whose structs are mirrored here; apart from the package, so that CPython 3.8 loads it.
+The only door is src/api/graphmend.h, whose structs are mirrored here; not the package's, so that CPython 3.8 loads it.
 """
 
 from __future__ import annotations
 
 import ctypes
-from typing import List, NamedTuple, Optional, Tuple
+from typing import NamedTuple
 
 _API_VERSION = 1
 _WANT_ERRORS = 1
@@ -73,7 +73,7 @@ class TokenList(NamedTuple):
 
     text: bytes
     encoding: str
-    tokens: List[Tuple[int, int, str]]
+    tokens: list[tuple[int, int, str]]
 
 
 class Native:
@@ -91,7 +91,7 @@ class Native:
         library.graphmend_read.restype = ctypes.c_int32
         library.graphmend_read.argtypes = [ctypes.c_char_p, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_void_p]
         self._library = library
-        self._kinds: List[str] = []
+        self._kinds: list[str] = []
         while True:
             name = library.graphmend_token_kind(ctypes.c_uint32(len(self._kinds)))
             if name is None:
@@ -107,7 +107,7 @@ class Native:
             raise RuntimeError(self._library.graphmend_status_text(status).decode())
         return result
 
-    def dump_ast(self, source: bytes, target: str = "") -> Tuple[Optional[str], List[Error]]:
+    def dump_ast(self, source: bytes, target: str = "") -> tuple[str | None, list[Error]]:
         """The text of `graphmend dump ast` without its line end, and the errors; no dump where there are errors."""
         pointer = self._read(source, _WANT_ERRORS | _WANT_AST_DUMP, target)
         try:
@@ -119,7 +119,7 @@ class Native:
         finally:
             self._library.graphmend_result_free(pointer)
 
-    def errors(self, source: bytes, target: str = "") -> List[Error]:
+    def errors(self, source: bytes, target: str = "") -> list[Error]:
         """What `graphmend parse` reports, the first of them."""
         pointer = self._read(source, _WANT_ERRORS, target)
         try:
@@ -141,7 +141,7 @@ class Native:
             self._library.graphmend_result_free(pointer)
 
 
-def _errors_of(result: _Result) -> List[Error]:
+def _errors_of(result: _Result) -> list[Error]:
     messages = ctypes.string_at(result.messages, result.messages_length) if result.error_count else b""
     errors = []
     for error in result.errors[: min(result.error_count, _MAX_ERRORS)]:

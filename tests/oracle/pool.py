@@ -5,13 +5,15 @@ A worker that dies or does not answer in time is replaced, and the input that di
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import select
 import subprocess
 import tempfile
 import threading
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union, cast
+from typing import IO, Any, BinaryIO, NamedTuple, cast
 
 from oracle.wire import END, read_message, write_message
 
@@ -28,16 +30,15 @@ class Failure(NamedTuple):
 class Worker:
     """One worker process, restarted when it dies."""
 
-    def __init__(self, python: str, library: Optional[str], timeout: float = 60.0) -> None:
+    def __init__(self, python: str, library: str | None, timeout: float = 60.0) -> None:
         self._command = [python, "-B", str(_WORKER)] + ([library] if library else [])
         self._timeout = timeout
-        self._errors = tempfile.TemporaryFile()
-        self._process: Optional[subprocess.Popen[bytes]] = None
+        self._errors: IO[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | None = None
 
     def _start(self) -> subprocess.Popen[bytes]:
         if self._process is None:
-            self._errors.seek(0)
-            self._errors.truncate()
+            self._errors = tempfile.TemporaryFile()  # noqa: SIM115
             self._process = subprocess.Popen(
                 self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, bufsize=0
             )
@@ -52,15 +53,18 @@ class Worker:
                 if stream:
                     stream.close()
             self._process = None
+        if self._errors is not None:
+            self._errors.close()
+            self._errors = None
 
     def _failure(self, process: subprocess.Popen[bytes], kind: str) -> Failure:
         if kind == "crash":
-            try:
+            with contextlib.suppress(subprocess.TimeoutExpired):
                 kind = f"crash {process.wait(timeout=5)}"
-            except subprocess.TimeoutExpired:
-                pass
-        self._errors.seek(0)
-        detail = self._errors.read()[-2000:].decode("utf-8", "replace")
+        detail = ""
+        if self._errors is not None:
+            self._errors.seek(0)
+            detail = self._errors.read()[-2000:].decode("utf-8", "replace")
         self.close()
         return Failure(kind, detail)
 
@@ -68,7 +72,7 @@ class Worker:
         """One answer, or a Failure."""
         return next(self.call_chunk(task, [arguments]))
 
-    def call_chunk(self, task: str, calls: Sequence[Tuple[Any, ...]]) -> Iterator[Any]:
+    def call_chunk(self, task: str, calls: Sequence[tuple[Any, ...]]) -> Iterator[Any]:
         """One answer or Failure for each call, in order."""
         done = 0
         while done < len(calls):
@@ -98,17 +102,17 @@ class Worker:
 
 def run_all(
     python: str,
-    library: Optional[str],
+    library: str | None,
     task: str,
-    calls: Iterable[Tuple[Any, ...]],
+    calls: Iterable[tuple[Any, ...]],
     *,
     processes: int = 2,
     chunk: int = 32,
     timeout: float = 60.0,
-) -> Iterator[Tuple[Tuple[Any, ...], Any]]:
+) -> Iterator[tuple[tuple[Any, ...], Any]]:
     """Yields (arguments, answer) as they come, in no order; the answer is a Failure where the worker failed."""
-    work: queue.Queue[Optional[List[Tuple[Any, ...]]]] = queue.Queue(maxsize=processes * 2)
-    results: queue.Queue[Union[None, Tuple[Tuple[Any, ...], Any]]] = queue.Queue(maxsize=4096)
+    work: queue.Queue[list[tuple[Any, ...]] | None] = queue.Queue(maxsize=processes * 2)
+    results: queue.Queue[tuple[tuple[Any, ...], Any] | None] = queue.Queue(maxsize=4096)
     is_stopping = threading.Event()
 
     def serve() -> None:
@@ -120,14 +124,14 @@ def run_all(
                     break
                 if is_stopping.is_set():
                     continue
-                for arguments, answer in zip(item, worker.call_chunk(task, item)):
+                for arguments, answer in zip(item, worker.call_chunk(task, item), strict=True):
                     results.put((arguments, answer))
         finally:
             worker.close()
             results.put(None)
 
     def feed() -> None:
-        pending: List[Tuple[Any, ...]] = []
+        pending: list[tuple[Any, ...]] = []
         for arguments in calls:
             if is_stopping.is_set():
                 break

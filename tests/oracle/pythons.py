@@ -9,10 +9,10 @@ import functools
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Dict, Iterator, Optional, Tuple
 
-Minor = Tuple[int, int]
+Minor = tuple[int, int]
 OLDEST: Minor = (3, 8)
 ORACLE: Minor = (3, 13)
 SUPPORTED = [(3, minor) for minor in range(OLDEST[1], ORACLE[1] + 1)]
@@ -53,7 +53,7 @@ def _candidates() -> Iterator[str]:
         yield found
 
 
-def _probe(executable: str) -> Optional[Python]:
+def _probe(executable: str) -> Python | None:
     try:
         answer = subprocess.run([executable, "-I", "-c", _PROBE], capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
@@ -64,10 +64,10 @@ def _probe(executable: str) -> Optional[Python]:
     return Python(executable, (int(lines[0]), int(lines[1])), Path(lines[3]))
 
 
-@functools.lru_cache(maxsize=None)
-def find_pythons() -> Dict[Minor, Python]:
+@functools.cache
+def find_pythons() -> dict[Minor, Python]:
     """The CPythons from 3.8 to 3.13 found, one of each; those that come with their `test` folder are preferred."""
-    found: Dict[Minor, Python] = {}
+    found: dict[Minor, Python] = {}
     for candidate in _candidates():
         python = _probe(candidate) if Path(candidate).exists() else None
         if python is None or python.version not in SUPPORTED:
@@ -79,6 +79,6 @@ def find_pythons() -> Dict[Minor, Python]:
     return dict(sorted(found.items()))
 
 
-def oracle_python() -> Optional[Python]:
+def oracle_python() -> Python | None:
     """CPython 3.13, whose trees and verdicts graphmend promises to match; None where there is none."""
     return find_pythons().get(ORACLE)

@@ -5,12 +5,12 @@ Delta debugging: drop ever smaller runs of lines, then of tokens, then of bytes.
 
 from __future__ import annotations
 
-from typing import Callable, List, Sequence
+from collections.abc import Callable, Sequence
 
 from oracle import mutate
 
 
-class _OutOfTests(Exception):
+class _OutOfTestsError(Exception):
     pass
 
 
@@ -22,7 +22,7 @@ def reduce_source(source: bytes, still_fails: Callable[[bytes], bool], max_tests
     def attempt(candidate: bytes) -> bool:
         nonlocal tests, best
         if tests >= max_tests:
-            raise _OutOfTests
+            raise _OutOfTestsError
         tests += 1
         if still_fails(candidate):
             best = candidate
@@ -37,13 +37,13 @@ def reduce_source(source: bytes, still_fails: Callable[[bytes], bool], max_tests
             _drop_runs(mutate.tokens_of(best), attempt)
             if len(best) <= 200:
                 _drop_runs([bytes((byte,)) for byte in best], attempt)
-    except _OutOfTests:
+    except _OutOfTestsError:
         pass
     return best
 
 
 def _drop_runs(parts: Sequence[bytes], attempt: Callable[[bytes], bool]) -> None:
-    kept: List[bytes] = list(parts)
+    kept: list[bytes] = list(parts)
     size = max(1, len(kept) // 2)
     while True:
         at = 0

@@ -9,11 +9,12 @@ import ast
 import hashlib
 import re
 import sys
-from typing import Any, List, NamedTuple, Optional, Tuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from oracle import cpython, difference, lossless, native
 
-_native: Optional[native.Native] = None
+_native: native.Native | None = None
 
 
 def load_native(library: str) -> None:
@@ -30,7 +31,7 @@ def graphmend() -> native.Native:
 
 
 def _target() -> str:
-    return "%d.%d" % sys.version_info[:2]
+    return f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 
 def digest(text: str) -> str:
@@ -39,7 +40,8 @@ def digest(text: str) -> str:
 
 
 # (verdict of ast.parse, verdict of compile, digest of the dump)
-OracleRecord = Tuple[str, str, str]
+if TYPE_CHECKING:
+    OracleRecord = tuple[str, str, str]
 
 
 def oracle_record(source: bytes) -> OracleRecord:
@@ -50,13 +52,12 @@ def oracle_record(source: bytes) -> OracleRecord:
     return parsed.kind, cpython.compile_verdict(source).kind, digest(dump)
 
 
-def same_tree(path: str, known: Optional[OracleRecord]) -> Tuple[OracleRecord, str, Any]:
+def same_tree(path: str, known: OracleRecord | None) -> tuple[OracleRecord, str, Any]:
     """(record, outcome, detail): "same", "refused", "refused later", "rejected" or "differs".
 
     "refused" is by ast.parse, "refused later" by compile and by graphmend, "rejected" by graphmend only.
     """
-    with open(path, "rb") as file:
-        source = file.read()
+    source = Path(path).read_bytes()
     record = known or oracle_record(source)
     if record[0] != cpython.ACCEPT:
         return record, "refused", None
@@ -72,13 +73,12 @@ def same_tree(path: str, known: Optional[OracleRecord]) -> Tuple[OracleRecord, s
 
 def fast_dump_is_right(path: str) -> bool:
     """Whether the dump of a file is what `ast.dump` gives."""
-    with open(path, "rb") as file:
-        source = file.read()
-    verdict, tree = cpython.parse_verdict(source)
+    source = Path(path).read_bytes()
+    _, tree = cpython.parse_verdict(source)
     return tree is None or cpython.dump_of(source)[1] == ast.dump(tree, include_attributes=True)
 
 
-def oracle_snippet(source: bytes) -> Tuple[Tuple[Any, ...], str, str]:
+def oracle_snippet(source: bytes) -> tuple[tuple[Any, ...], str, str]:
     """(verdict of compile, kind of the verdict of ast.parse, dump if it accepts)."""
     parsed, dump = cpython.dump_of(source)
     return tuple(cpython.compile_verdict(source)), parsed.kind, dump
@@ -89,10 +89,10 @@ def oracle_kind(source: bytes) -> str:
     return cpython.compile_verdict(source).kind
 
 
-def verdicts(source: bytes) -> Tuple[Tuple[Any, ...], List[Tuple[int, int, str]]]:
+def verdicts(source: bytes) -> tuple[tuple[Any, ...], list[tuple[int, int, str]]]:
     """CPython's verdict and graphmend's errors, with this CPython's version as target."""
     errors = graphmend().errors(source, _target())
-    return tuple(cpython.compile_verdict(source)), [tuple(error) for error in errors]
+    return tuple(cpython.compile_verdict(source)), [(error.line, error.column, error.message) for error in errors]
 
 
 def check_lossless(source: bytes) -> str:
@@ -102,8 +102,7 @@ def check_lossless(source: bytes) -> str:
 
 def check_lossless_file(path: str) -> str:
     """The same for a file."""
-    with open(path, "rb") as file:
-        return check_lossless(file.read())
+    return check_lossless(Path(path).read_bytes())
 
 
 class Outcome(NamedTuple):
@@ -138,10 +137,12 @@ def classify(source: bytes) -> Outcome:
     # Where a later stage rejects, the tree is there all the same.
     if dump and ours is not None and ours != dump:
         found = difference.first_difference(dump, ours)
-        return Outcome(TREE_DIFFERS, found.group, f"line {found.line}: expected {found.expected!r}, got {found.actual!r}")
+        return Outcome(
+            TREE_DIFFERS, found.group, f"line {found.line}: expected {found.expected!r}, got {found.actual!r}"
+        )
     return Outcome(SAME, compiled.kind)
 
 
-def classify_source(source: bytes) -> Tuple[str, str, str]:
+def classify_source(source: bytes) -> tuple[str, str, str]:
     """classify, as plain values."""
     return tuple(classify(source))  # type: ignore[return-value]

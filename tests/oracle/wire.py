@@ -1,4 +1,4 @@
-"""Messages between the harnesses and their workers. In and out: plain values, over a pipe, by any CPython from 3.8 on."""
+"""Messages between the harnesses and their workers. In and out: plain values, over a pipe, in CPython 3.8 and later."""
 
 from __future__ import annotations
 
