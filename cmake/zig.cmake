@@ -25,5 +25,10 @@ set(CMAKE_RANLIB "${tools}/ranlib" CACHE FILEPATH "")
 set(CMAKE_CXX_COMPILER_AR "${tools}/ar" CACHE FILEPATH "")
 set(CMAKE_CXX_COMPILER_RANLIB "${tools}/ranlib" CACHE FILEPATH "")
 
+# zig compiles its C++ library anew for each set of flags, which takes minutes: CMake's own tests do not link, and
+# whether link-time optimisation works is known.
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+set(GRAPHMEND_LTO_WORKS ON)
+
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)

@@ -37,7 +37,7 @@ MINORS = range(ORACLE.OLDEST, ORACLE.NEWEST + 1)
 @pytest.fixture(scope="session")
 def graphmend() -> str:
     """GRAPHMEND_BIN, else what `make` built, else the command of this environment or on PATH."""
-    built = TESTS.parent / "build" / "release" / "bin" / "graphmend"
+    built = TESTS.parent / "build" / "release" / "graphmend"
     beside_python = Path(sys.executable).parent / "graphmend"
     for candidate in (os.environ.get("GRAPHMEND_BIN"), built, beside_python, shutil.which("graphmend")):
         if candidate and Path(candidate).is_file():
@@ -71,7 +71,7 @@ def test_tree(graphmend: str, source: Path, expected: Path) -> None:
 
 @pytest.mark.parametrize("minor", MINORS)
 def test_verdicts(graphmend: str, case_folder: Path, minor: int) -> None:
-    command = [graphmend, "parse", "--output-format", "json", "--target-version", f"3.{minor}", case_folder]
+    command = [graphmend, "parse", "--output-format", "json", "--target-version", f"3.{minor}", str(case_folder)]
     done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=300)
     assert done.returncode == 1, done.stderr
     messages: dict[int, list[str]] = {}

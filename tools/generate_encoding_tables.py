@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from encodings.aliases import aliases
 from pathlib import Path
 
-UNDEFINED = "\uFFFD"
+UNDEFINED = "\ufffd"
 ASCII = bytes(range(1, 128))
 
 # CPython's codec, its kind in encoding.h, iconv's name for it (empty: iconv has none).

@@ -166,7 +166,9 @@ def names() -> str:
     hashed = {name_hash(name): code for name, code in code_of.items()}
     if len(hashed) != len(code_of):
         raise ValueError("two names have the same hash: change name_hash")
-    records = [encode(key, HASH_DIGITS) + encode(folded_code(code), CODE_DIGITS) for key, code in sorted(hashed.items())]
+    records = [
+        encode(key, HASH_DIGITS) + encode(folded_code(code), CODE_DIGITS) for key, code in sorted(hashed.items())
+    ]
     lines = ['"' + "".join(records[start : start + 10]) + '"' for start in range(0, len(records), 10)]
     parts = [
         HEADER.format(

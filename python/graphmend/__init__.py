@@ -20,20 +20,23 @@ if TYPE_CHECKING:
 __all__ = ["Node", "SyntaxProblem", "SyntaxProblems", "Token", "Tokens", "Tree", "parse"]
 
 
-def __getattr__(name: str) -> object:
-    if name in __all__:
-        from graphmend import _tree
+# Hidden from type checkers, which would take every misspelt name for an object.
+if not TYPE_CHECKING:
 
-        value: object = getattr(_tree, name)
-    elif name == "__version__":
-        from graphmend import _native
+    def __getattr__(name: str) -> object:
+        if name in __all__:
+            from graphmend import _tree
 
-        value = _native.library().release
-    else:
-        raise AttributeError(f"module 'graphmend' has no attribute {name!r}")
-    # From now on it is found without this function.
-    globals()[name] = value
-    return value
+            value: object = getattr(_tree, name)
+        elif name == "__version__":
+            from graphmend import _native
+
+            value = _native.library().release
+        else:
+            raise AttributeError(f"module 'graphmend' has no attribute {name!r}")
+        # From now on it is found without this function.
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -83,10 +83,9 @@ void fill_errors(Result& result) {
     result.errors_kept.reserve(errors.size());
     for (const Diagnostic& error : errors) {
       const PlaceRange range = locator.locate(error.span);
-      result.errors_kept.push_back({error.span.start, error.span.end, range.start.line, range.start.column,
-                                    range.end.line, range.end.column,
-                                    static_cast<uint32_t>(result.messages_kept.size()),
-                                    static_cast<uint32_t>(error.message.size())});
+      result.errors_kept.push_back(
+          {error.span.start, error.span.end, range.start.line, range.start.column, range.end.line, range.end.column,
+           static_cast<uint32_t>(result.messages_kept.size()), static_cast<uint32_t>(error.message.size())});
       result.messages_kept += error.message;
     }
   }
@@ -132,7 +131,8 @@ void fill_dumps(Result& result, uint32_t wanted) {
 std::unique_ptr<Result> make_result(std::string bytes, const graphmend_options& options) {
   // Value-initialised: every pointer NULL, every count 0.
   auto result = std::make_unique<Result>();
-  const Version target = options.target_minor == 0 ? kNewestVersion : Version{static_cast<uint8_t>(options.target_minor)};
+  const Version target =
+      options.target_minor == 0 ? kAnyVersion : Version{static_cast<uint8_t>(options.target_minor)};
   const bool is_text = (options.flags & GRAPHMEND_IS_TEXT) != 0;
   result->front = is_text ? read_python_text(std::move(bytes), target) : read_python(std::move(bytes), target);
   result->encoding = result->front.source.encoding.c_str();

@@ -117,31 +117,31 @@ typedef struct graphmend_node {
 } graphmend_node;
 
 typedef struct graphmend_result {
-  const char *text;
+  const char* text;
   uint64_t text_length;
   /* The name of the encoding the bytes were in. Always there. */
-  const char *encoding;
+  const char* encoding;
   uint64_t encoding_length;
   /* Offsets of the first byte of each line. */
-  const uint32_t *line_starts;
+  const uint32_t* line_starts;
   uint64_t line_count;
   /* How many errors there are, asked for or not. */
   uint64_t error_count;
   /* Sorted by place. */
-  const graphmend_error *errors;
-  const char *messages;
+  const graphmend_error* errors;
+  const char* messages;
   uint64_t messages_length;
-  const graphmend_token *tokens;
+  const graphmend_token* tokens;
   uint64_t token_count;
-  const graphmend_node *nodes;
+  const graphmend_node* nodes;
   /* One for each node; 0xFFFFFFFF for the root. */
-  const uint32_t *parents;
+  const uint32_t* parents;
   uint64_t node_count;
-  const char *tokens_dump;
+  const char* tokens_dump;
   uint64_t tokens_dump_length;
-  const char *tree_dump;
+  const char* tree_dump;
   uint64_t tree_dump_length;
-  const char *ast_dump;
+  const char* ast_dump;
   uint64_t ast_dump_length;
 } graphmend_result;
 
@@ -149,23 +149,23 @@ typedef struct graphmend_result {
 GRAPHMEND_API uint32_t graphmend_api_version(void);
 
 /* The release, such as "0.1.0". */
-GRAPHMEND_API const char *graphmend_release(void);
+GRAPHMEND_API const char* graphmend_release(void);
 
 /* Reads Python source. `bytes` may be NULL when `length` is 0. On GRAPHMEND_OK `*result` is a result to be freed with
  * `graphmend_result_free`, on anything else it is NULL. The bytes are not needed after the call. */
-GRAPHMEND_API int32_t graphmend_read(const char *bytes, uint64_t length, const graphmend_options *options,
-                                     const graphmend_result **result);
+GRAPHMEND_API int32_t graphmend_read(const char* bytes, uint64_t length, const graphmend_options* options,
+                                     const graphmend_result** result);
 
 /* NULL is allowed. */
-GRAPHMEND_API void graphmend_result_free(const graphmend_result *result);
+GRAPHMEND_API void graphmend_result_free(const graphmend_result* result);
 
 /* One clear phrase for what `graphmend_read` returned. Never NULL. */
-GRAPHMEND_API const char *graphmend_status_text(int32_t status);
+GRAPHMEND_API const char* graphmend_status_text(int32_t status);
 
 /* The names of the kinds, 0, 1, ... without a gap: "Name", "LeftParen"; "FunctionDef", "Call". NULL beyond the last, so
  * that a caller can read the whole list. */
-GRAPHMEND_API const char *graphmend_token_kind(uint32_t kind);
-GRAPHMEND_API const char *graphmend_node_kind(uint32_t kind);
+GRAPHMEND_API const char* graphmend_token_kind(uint32_t kind);
+GRAPHMEND_API const char* graphmend_node_kind(uint32_t kind);
 
 #ifdef __cplusplus
 }

@@ -18,6 +18,11 @@ struct Version {
 
 inline constexpr Version kOldestVersion{8};
 inline constexpr Version kNewestVersion{15};
+// The default target: newer than any, so nothing is too new; and nothing that only later versions reject is rejected.
+inline constexpr Version kAnyVersion{255};
+
+// Whether `target` is a version from `since` on, and so rejects what older ones accept.
+constexpr bool rejects_since(Version target, Version since) { return target != kAnyVersion && target >= since; }
 
 // "3.8" … "3.15"; nothing for any other text.
 inline std::optional<Version> parse_version(std::string_view text) {

@@ -121,7 +121,7 @@ class OptionReader {
   std::vector<std::string_view> names_;
   bool help_ = false;
   std::string target_;
-  Version version_ = kNewestVersion;
+  Version version_ = kAnyVersion;
 };
 
 std::optional<unsigned> parse_jobs(std::string_view text) {
@@ -165,7 +165,8 @@ Request read_dump(const Words& words) {
   const std::optional<size_t> kind = index_of(kDumpKinds, arguments[0]);
   if (!kind) return unknown("dump", arguments[0], kDumpKinds, "dump");
   if (arguments.size() == 1) return wrong("nothing to dump: name a file or `-`", "dump");
-  if (arguments.size() > 2) return wrong("`dump` takes one file, " + in_backticks(arguments[2]) + " is one too many", "dump");
+  if (arguments.size() > 2)
+    return wrong("`dump` takes one file, " + in_backticks(arguments[2]) + " is one too many", "dump");
   return DumpRequest{static_cast<DumpKind>(*kind), arguments[1], reader.target()};
 }
 

@@ -16,7 +16,7 @@ enum class OutputFormat : uint8_t { Text, Concise, Json };
 struct ParseRequest {
   // Files, folders, or `-` for standard input.
   std::vector<std::string> paths;
-  Version target = kNewestVersion;
+  Version target = kAnyVersion;
   OutputFormat format = OutputFormat::Text;
   unsigned jobs = 1;
   bool quiet = false;
@@ -27,7 +27,7 @@ enum class DumpKind : uint8_t { Tokens, Tree, Ast };
 struct DumpRequest {
   DumpKind kind = DumpKind::Tree;
   std::string path;
-  Version target = kNewestVersion;
+  Version target = kAnyVersion;
 };
 
 // Text to print: help, a version.

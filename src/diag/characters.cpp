@@ -35,8 +35,8 @@ constexpr Block kNarrowToNothing[] = {
 
 template <size_t N>
 bool lies_in(const Block (&blocks)[N], char32_t code) {
-  const Block* block =
-      std::lower_bound(std::begin(blocks), std::end(blocks), code, [](const Block& b, char32_t c) { return b.last < c; });
+  const Block* block = std::lower_bound(std::begin(blocks), std::end(blocks), code,
+                                        [](const Block& b, char32_t c) { return b.last < c; });
   return block != std::end(blocks) && block->first <= code;
 }
 

@@ -28,8 +28,8 @@ uint32_t count_characters(std::string_view text);
 // Columns that `append_visible` takes for this character.
 unsigned visible_width(const Character& character);
 
-// Appends the character so that it is safe to show: a tab as four blanks, controls as their pictures (a source file must
-// not be able to steer the terminal), undecodable bytes and what else is not printable as U+FFFD.
+// Appends the character so that it is safe to show: a tab as four blanks, controls as their pictures (a source file
+// must not be able to steer the terminal), undecodable bytes and what else is not printable as U+FFFD.
 void append_visible(std::string& out, std::string_view text, size_t offset, const Character& character);
 
 // The whole text, made safe to show.

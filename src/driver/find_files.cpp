@@ -38,7 +38,9 @@ class Finder {
   FoundFiles take() { return std::move(found_); }
 
  private:
-  void add_problem(const std::string& path, std::string reason) { found_.problems.push_back({path, std::move(reason)}); }
+  void add_problem(const std::string& path, std::string reason) {
+    found_.problems.push_back({path, std::move(reason)});
+  }
 
   void add_file(const std::string& path) {
     if (seen_.insert(fs::path(path).lexically_normal().native()).second) found_.paths.push_back(path);
@@ -86,7 +88,8 @@ class Finder {
 }  // namespace
 
 bool is_skipped_folder(std::string_view name) {
-  return name.starts_with('.') || std::find(kSkippedFolders.begin(), kSkippedFolders.end(), name) != kSkippedFolders.end();
+  return name.starts_with('.') ||
+         std::find(kSkippedFolders.begin(), kSkippedFolders.end(), name) != kSkippedFolders.end();
 }
 
 FoundFiles find_files(const std::vector<std::string>& arguments) {

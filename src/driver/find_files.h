@@ -1,5 +1,5 @@
-// Which files are meant. In: paths as the user gave them. Out: the files to read, in a fixed order, and what was missing.
-// A file that is named is read whatever it is called; in folders only `*.py` and `*.pyi` are.
+// Which files are meant. In: paths as the user gave them. Out: the files to read, in a fixed order, and what was
+// missing. A file that is named is read whatever it is called; in folders only `*.py` and `*.pyi` are.
 #pragma once
 
 #include <string>

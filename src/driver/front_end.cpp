@@ -53,7 +53,9 @@ FrontEnd read_decoded(Source source, Version target) {
 
 }  // namespace
 
-FrontEnd read_python(std::string bytes, Version target) { return read_decoded(decode_source(std::move(bytes)), target); }
+FrontEnd read_python(std::string bytes, Version target) {
+  return read_decoded(decode_source(std::move(bytes)), target);
+}
 
 FrontEnd read_python_text(std::string text, Version target) {
   Source source;

@@ -23,9 +23,9 @@ struct FrontEnd {
 };
 
 // Bytes of a file: a byte-order mark or a coding cookie decides how they are read.
-FrontEnd read_python(std::string bytes, Version target = kNewestVersion);
+FrontEnd read_python(std::string bytes, Version target = kAnyVersion);
 
 // Text that is UTF-8 already, such as a Python `str`: cookies mean nothing, a byte-order mark is a wrong character.
-FrontEnd read_python_text(std::string text, Version target = kNewestVersion);
+FrontEnd read_python_text(std::string text, Version target = kAnyVersion);
 
 }  // namespace graphmend

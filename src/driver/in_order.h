@@ -1,5 +1,6 @@
-// Work on many threads, results in order. In: a count, a function to run for each index, a function that takes a result.
-// Out: nothing; the taker runs on the calling thread, index by index. At most a few results wait, so memory is bounded.
+// Work on many threads, results in order. In: a count, a function to run for each index, a function that takes a
+// result. Out: nothing; the taker runs on the calling thread, index by index. At most a few results wait, so memory is
+// bounded.
 #pragma once
 
 #include <algorithm>

@@ -60,10 +60,11 @@ Value debug_value(const AstWriter& writer, NodeId id, bool in_format_spec) {
   const Token& brace = writer.tokens[writer.tree[id].first_token];
   const uint32_t end = writer.tokens[expression_end(writer.tree, writer.tokens, id)].start;
   std::string value = debug_text(writer.text, writer.tree, writer.tokens, id);
-  // CPython reads escapes in it as in the other text of the f-string, but not within formats.
+  // 3.13 reads escapes in it as in the other text of the f-string, but not within formats; 3.14's t-strings never do.
   const NodeId parent = writer.tree.parent(id);
   const uint8_t flags = parent ? writer.tokens[writer.tree[parent].first_token].flags : uint8_t{0};
-  if (!in_format_spec && (flags & string_flag::kRaw) == 0) value = decode_string(value, 0).value;
+  const bool has_escapes = !in_format_spec && (flags & (string_flag::kRaw | string_flag::kTemplate)) == 0;
+  if (has_escapes) value = decode_string(value, 0).value;
   return {NodeId(), std::move(value), {brace.end, std::max(brace.end, end)}};
 }
 

@@ -36,6 +36,7 @@ uint32_t Parser::next_index(uint32_t index) const {
 }
 
 void Parser::advance() {
+  if (failed_) [[unlikely]] return;
   previous_ = pos_;
   const Token* all = tokens_.all.data();
   // The last token is EndOfFile, which nobody advances past.

@@ -17,6 +17,6 @@ struct ParseResult {
 };
 
 // Syntax newer than `target` is reported with the version it needs, and still parsed.
-ParseResult parse(std::string_view text, const Tokens& tokens, Version target = kNewestVersion);
+ParseResult parse(std::string_view text, const Tokens& tokens, Version target = kAnyVersion);
 
 }  // namespace graphmend

@@ -45,7 +45,7 @@ class Parser {
   static constexpr uint32_t kBracketDepth = 25;
   static constexpr uint32_t kBlockDepth = 20;
   static constexpr uint32_t kOperatorDepth = 1;
-  static constexpr uint32_t kLambdaDepth = 2;
+  static constexpr uint32_t kLambdaDepth = 3;
 
   // Counts the depth while it lives; a bracket also ends the reach of an f-string field's colon.
   class Deeper {

@@ -58,7 +58,7 @@ def write_pool(cache: Path, oracle: pythons.Python) -> Path:
         if not isinstance(answer, pool.Failure):
             pieces.update(answer)
     chosen = choose.sample(sorted(pieces), min(_POOL_PIECES, len(pieces)))
-    small = [s.source for s in verdict_corpus.load(cache) if len(s.source) <= _MAX_SNIPPET and b"\x00" not in s.source]
+    small = [snippet.source for snippet in verdict_corpus.load(cache) if 0 < len(snippet.source) <= _MAX_SNIPPET]
     chosen += choose.sample(small, min(_POOL_SNIPPETS, len(small)))
     partial = stored.with_suffix(".partial")
     partial.write_bytes(pickle.dumps(chosen, protocol=4))
@@ -77,6 +77,7 @@ class Fuzzer:
         self._lock = threading.Lock()
         self._next = 0
         self._end = 0
+        self._errors: list[BaseException] = []
         self.counts: Counter[str] = Counter()
         self.findings: list[Finding] = []
 
@@ -86,7 +87,7 @@ class Fuzzer:
     def run(self, start: int, count: int, processes: int = 2, *, is_quiet: bool = False) -> None:
         """Runs the rounds numbered from `start`."""
         self._next, self._end = start, start + count
-        threads = [threading.Thread(target=self._serve, daemon=True) for _ in range(processes)]
+        threads = [threading.Thread(target=self._serve_or_report, daemon=True) for _ in range(processes)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -94,6 +95,15 @@ class Fuzzer:
                 thread.join(10)
                 if not is_quiet and thread.is_alive():
                     print(f"  round {self._next}, {len(self.findings)} differences", file=sys.stderr)
+
+        if self._errors:
+            raise self._errors[0]
+
+    def _serve_or_report(self) -> None:
+        try:
+            self._serve()
+        except BaseException as error:
+            self._errors.append(error)
 
     def _serve(self) -> None:
         worker = self.worker()

@@ -1,6 +1,7 @@
 """What this CPython says about the goldens of this folder. Run it with CPython 3.8 to 3.15.
 
-In: errors/*.txt, versions.txt, syntax/*.py. Out: every verdict that differs from this interpreter's, exit status 1 if any.
+In: errors/*.txt, versions.txt, syntax/*.py. Out: every verdict this interpreter does not share.
+Exit status 1 if there are any.
 With `--write` (needs 3.15): rewrites syntax/*.ast in the format of CPython 3.13's `ast.dump(include_attributes=True)`.
 """
 
@@ -40,7 +41,9 @@ def error_cases() -> Iterator[Case]:
     """Cases of errors/*.txt: each starts at a line `# rejects: 3.8-3.13 needs 3.14` or `# rejects: 3.8-3.15`."""
     mark = "# rejects:"
     for path in sorted((HERE / "errors").glob("*.txt")):
-        header, line, body = "", 0, []  # type: str, int, List[str]
+        header = ""
+        line = 0
+        body: List[str] = []
         lines = path.read_text(encoding="utf-8").split("\n")
         for number, text in enumerate([*lines, mark], 1):
             if not text.startswith(mark):

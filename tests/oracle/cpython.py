@@ -6,6 +6,8 @@ In: bytes. Out: `Verdict`, and the dump of 3.13. Runs inside any CPython from 3.
 from __future__ import annotations
 
 import ast
+import io
+import tokenize
 import warnings
 from typing import NamedTuple
 
@@ -30,11 +32,29 @@ def _refusal(error: BaseException) -> Verdict:
     name = type(error).__name__
     if isinstance(error, SyntaxError):
         return Verdict(REJECT, name, str(error.msg), error.lineno or 0, error.offset or 0)
-    if isinstance(error, ValueError):
-        # Before 3.12 a NUL byte was a ValueError; some codecs still answer with a UnicodeError.
+    # Before 3.12 a NUL byte was a ValueError; some codecs still answer with a UnicodeDecodeError.
+    if isinstance(error, UnicodeDecodeError) or (isinstance(error, ValueError) and "null byte" in str(error)):
         return Verdict(REJECT, name, str(error))
-    # RecursionError, MemoryError, OverflowError, SystemError: limits of the machine, not of the language.
+    # RecursionError, MemoryError, OverflowError, SystemError: limits of the machine, not of the language. And slips of
+    # CPython: a lone surrogate in a docstring is a UnicodeEncodeError, some f-strings a ValueError in 3.12.
     return Verdict(DO_NOT_CARE, name, str(error))
+
+
+def _is_decodable(source: bytes) -> bool:
+    try:
+        source.decode("utf-8")
+        return True
+    except UnicodeDecodeError:
+        pass
+    try:
+        source.decode(tokenize.detect_encoding(io.BytesIO(source).readline)[0])
+        return True
+    except (SyntaxError, UnicodeDecodeError, LookupError):
+        return False
+
+
+# compile(bytes) does not decode comments, but `python FILE` refuses the same bytes: CPython has two opinions.
+_TWO_OPINIONS = Verdict(DO_NOT_CARE, "", "bytes in a comment that are not in the file's encoding")
 
 
 def compile_verdict(source: bytes) -> Verdict:
@@ -44,16 +64,17 @@ def compile_verdict(source: bytes) -> Verdict:
         compile(source, "f", "exec", dont_inherit=True)
     except Exception as error:
         return _refusal(error)
-    return Verdict(ACCEPT)
+    return Verdict(ACCEPT) if _is_decodable(source) else _TWO_OPINIONS
 
 
 def parse_verdict(source: bytes) -> tuple[Verdict, ast.AST | None]:
     """Whether `ast.parse` takes the source, and the tree if so."""
     warnings.simplefilter("ignore")
     try:
-        return Verdict(ACCEPT), ast.parse(source)
+        tree = ast.parse(source)
     except Exception as error:
         return _refusal(error), None
+    return (Verdict(ACCEPT), tree) if _is_decodable(source) else (_TWO_OPINIONS, None)
 
 
 def dump_of(source: bytes) -> tuple[Verdict, str]:

@@ -133,7 +133,8 @@ def classify(source: bytes) -> Outcome:
     if compiled.kind == cpython.ACCEPT and errors:
         return Outcome(VALID_REJECTED, _shape(errors[0].message), f"line {errors[0].line}: {errors[0].message}")
     if compiled.kind == cpython.REJECT and not errors:
-        return Outcome(INVALID_ACCEPTED, _shape(compiled.message), f"line {compiled.line}: {compiled.message}")
+        stage = "" if parsed.kind == cpython.REJECT else "later stage: "
+        return Outcome(INVALID_ACCEPTED, stage + _shape(compiled.message), f"line {compiled.line}: {compiled.message}")
     # Where a later stage rejects, the tree is there all the same.
     if dump and ours is not None and ours != dump:
         found = difference.first_difference(dump, ours)

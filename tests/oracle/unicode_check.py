@@ -54,7 +54,9 @@ def nfkc_cases(count: int) -> Iterator[Case]:
     marks = [char for char in interesting if unicodedata.combining(char)]
     hangul = [chr(code) for code in (*range(0x1100, 0x1200), 0xAC00, 0xAC01, 0xAC1C, 0xD7A3, 0xD788)]
     for number in range(count):
-        pool = (interesting, marks + interesting[::40] + list("aeu"), hangul, [chr(generator.choice(CODE_POINTS))])[number % 4]
+        pool = (interesting, marks + interesting[::40] + list("aeu"), hangul, [chr(generator.choice(CODE_POINTS))])[
+            number % 4
+        ]
         yield nfkc_case("".join(generator.choices(pool, k=generator.randint(1, 12))))
     for length in (100, 1000, 20000):
         yield nfkc_case("a" + "".join(generator.choices(marks, k=length)))
@@ -75,7 +77,14 @@ def name_cases() -> Iterator[Case]:
         spoilt = list(name)
         spoilt[generator.randrange(len(spoilt))] = generator.choice("ABCDEFXYZ0123456789 -")
         place = generator.randrange(len(name))
-        for variant in (name, name.lower(), name.title(), "".join(spoilt), name[:place] + name[place + 1 :], name + " "):
+        for variant in (
+            name,
+            name.lower(),
+            name.title(),
+            "".join(spoilt),
+            name[:place] + name[place + 1 :],
+            name + " ",
+        ):
             if variant:
                 yield b"c" + variant.encode(), literal_value(variant)
     for code in range(0x3000, 0x34000):

@@ -1,0 +1,96 @@
+// Imports that depend on their place. In: import statements. Out: errors, and what the future imports switch on.
+#include <algorithm>
+#include <array>
+
+#include "facts/later_check.h"
+#include "parse/views.h"
+
+namespace graphmend {
+
+namespace {
+
+constexpr std::array<std::string_view, 10> kFutureFeatures = {
+    "nested_scopes",  "generators",       "division",       "absolute_import", "with_statement",
+    "print_function", "unicode_literals", "barry_as_FLUFL", "generator_stop",  "annotations"};
+
+// A string that is neither bytes nor has replacement fields, alone in a statement.
+bool is_docstring(const Tree& tree, const Tokens& tokens, NodeId statement) {
+  if (tree.kind(statement) != NodeKind::ExprStatement) return false;
+  NodeId value = tree.first_child(statement);
+  if (!value) return false;
+  NodeId part = value;
+  if (tree.kind(value) == NodeKind::Strings) {
+    for (NodeId string : tree.children(value)) {
+      if (tree.kind(string) != NodeKind::String) return false;
+    }
+    part = tree.first_child(value);
+  }
+  return tree.kind(part) == NodeKind::String && !(tokens[tree[part].first_token].flags & string_flag::kBytes);
+}
+
+}  // namespace
+
+bool LaterErrors::is_future_import(NodeId id) const {
+  if (tree_.kind(id) != NodeKind::ImportFrom) return false;
+  TokenId token = tree_[id].first_token;
+  const TokenId last = tree_[id].last_token;
+  while (token < last && tokens_[token].kind != TokenKind::From) ++token;
+  token = next_code_token(tokens_, token);
+  // The length first: no other module costs a comparison of its name.
+  if (token > last || tokens_[token].kind != TokenKind::Name) return false;
+  if (identifier_text(text_, tokens_[token]) != "__future__") return false;
+  return tokens_[next_code_token(tokens_, token)].kind == TokenKind::Import;
+}
+
+// Only a docstring may stand before them.
+void LaterErrors::read_future_imports() {
+  bool first = true;
+  for (NodeId statement : tree_.children(Tree::root())) {
+    if (is_future_import(statement)) {
+      check_future_features(statement);
+      last_future_import_ = statement;
+    } else if (!first || !is_docstring(tree_, tokens_, statement)) {
+      return;
+    }
+    first = false;
+  }
+}
+
+void LaterErrors::check_future_features(NodeId id) {
+  for (NodeId alias : tree_.children(id)) {
+    if (tree_.kind(alias) != NodeKind::Alias) continue;
+    std::string feature = alias_name(text_, tree_, tokens_, alias);
+    if (feature == "annotations") future_annotations_ = true;
+    if (feature == "barry_as_FLUFL") future_flufl_ = true;
+    if (std::find(kFutureFeatures.begin(), kFutureFeatures.end(), feature) == kFutureFeatures.end()) {
+      report(alias, feature == "braces" ? "no future feature `braces`; blocks stay indented"
+                                        : "no future feature " + quoted(feature));
+    }
+  }
+}
+
+void LaterErrors::check_import_from(NodeId id) {
+  check_lazy_import(id);
+  if (is_future_import(id) && (!last_future_import_ || id > last_future_import_)) {
+    report(id, "`from __future__` import after other code; move it to the beginning of the file");
+  }
+  NodeId alias = tree_.first_child(id);
+  if (alias && tokens_[tree_[alias].first_token].kind == TokenKind::Star) {
+    if (walk_.scope().kind != ScopeKind::Module) {
+      report(alias, "`import *` in a function or class; it works at module level only");
+    } else if (tree_[id].has(node_flag::kLazy)) {
+      report(alias, "`import *` cannot be lazy");
+    }
+  }
+}
+
+void LaterErrors::check_lazy_import(NodeId id) {
+  if (!tree_[id].has(node_flag::kLazy)) return;
+  const TokenId lazy = tree_[id].first_token;
+  if (walk_.here().in_try) return report(lazy, "lazy import in a `try` statement");
+  ScopeKind kind = walk_.scope().kind;
+  if (kind == ScopeKind::Module) return;
+  report(lazy, kind == ScopeKind::Class ? "lazy import in a class" : "lazy import in a function");
+}
+
+}  // namespace graphmend
