@@ -213,7 +213,8 @@ def main() -> None:
                         lines.append("")
                     lines[-1] += text
                 arrays.append(f"constexpr EncodingDifference {spelled}[] = {{\n" + "\n".join(lines) + "\n};\n")
-            row = f'{{"{info.name}", EncodingKind::{kind}, "{not_plain(module, kind)}", {{}}, "{iconv_name}", {spelled}}},'
+            special = not_plain(module, kind)
+            row = f'{{"{info.name}", EncodingKind::{kind}, "{special}", {{}}, "{iconv_name}", {spelled}}},'
             add(module, info.name, row)
         else:
             special = not_plain(module, "SingleByte")

@@ -79,7 +79,9 @@ void LaterErrors::check_unpacking(NodeId id) {
 }
 
 void LaterErrors::check_keywords(NodeId id) {
-  if (tree_[id].size < 4 || !walk_.here().compiled) return;
+  if (tree_[id].size < 4) return;
+  // 3.8 looked before it made any code.
+  if (!walk_.here().compiled && target_.minor > 8) return;
   std::vector<NamedToken>& names = named_tokens_;
   names.clear();
   for (NodeId argument : tree_.children(id)) {

@@ -49,6 +49,7 @@ class LaterErrors {
   void check_yield(NodeId id);
   void check_await(NodeId id);
   void check_async_statement(NodeId id);
+  void check_type_scope_in_class(NodeId id);
   void check_handlers(NodeId id);
   void check_closed_scopes();
   void check_closed_scope(uint32_t index);
@@ -68,7 +69,8 @@ class LaterErrors {
   void check_comparison(NodeId id);
 
   // later_imports.cpp
-  void read_future_imports();
+  // Whether annotations are not evaluated; must come before the walk begins.
+  bool read_future_imports();
   bool is_future_import(NodeId id) const;
   void check_future_features(NodeId id);
   void check_import_from(NodeId id);

@@ -19,7 +19,7 @@ LaterErrors::LaterErrors(std::string_view text, const Tokens& tokens, const Tree
       tree_(tree),
       target_(target),
       names_(text, tokens),
-      walk_((read_future_imports(), tree), tokens, target, future_annotations_) {}
+      walk_(tree, tokens, target, read_future_imports()) {}
 
 Diagnostics LaterErrors::run() {
   check_nodes();
@@ -42,12 +42,15 @@ void LaterErrors::check_nodes() {
       case NodeKind::TypeVar:
       case NodeKind::ParamSpec:
       case NodeKind::TypeVarTuple:
+      case NodeKind::While:
+        walk_.enter(id);
+        break;
       case NodeKind::Lambda:
       case NodeKind::ListComp:
       case NodeKind::SetComp:
       case NodeKind::DictComp:
       case NodeKind::GeneratorExp:
-      case NodeKind::While:
+        if (target_.minor == 12) check_type_scope_in_class(id);
         walk_.enter(id);
         break;
       case NodeKind::For:

@@ -13,6 +13,8 @@ constexpr std::array<std::string_view, 10> kFutureFeatures = {
     "nested_scopes",  "generators",       "division",       "absolute_import", "with_statement",
     "print_function", "unicode_literals", "barry_as_FLUFL", "generator_stop",  "annotations"};
 
+bool is_dots(TokenKind kind) { return kind == TokenKind::Dot || kind == TokenKind::Ellipsis; }
+
 // A string that is neither bytes nor has replacement fields, alone in a statement.
 bool is_docstring(const Tree& tree, const Tokens& tokens, NodeId statement) {
   if (tree.kind(statement) != NodeKind::ExprStatement) return false;
@@ -36,24 +38,26 @@ bool LaterErrors::is_future_import(NodeId id) const {
   const TokenId last = tree_[id].last_token;
   while (token < last && tokens_[token].kind != TokenKind::From) ++token;
   token = next_code_token(tokens_, token);
-  // The length first: no other module costs a comparison of its name.
+  // Before 3.13 nobody looked at the dots.
+  while (target_.minor < 13 && token < last && is_dots(tokens_[token].kind)) token = next_code_token(tokens_, token);
   if (token > last || tokens_[token].kind != TokenKind::Name) return false;
   if (identifier_text(text_, tokens_[token]) != "__future__") return false;
   return tokens_[next_code_token(tokens_, token)].kind == TokenKind::Import;
 }
 
 // Only a docstring may stand before them.
-void LaterErrors::read_future_imports() {
+bool LaterErrors::read_future_imports() {
   bool first = true;
   for (NodeId statement : tree_.children(Tree::root())) {
     if (is_future_import(statement)) {
       check_future_features(statement);
       last_future_import_ = statement;
     } else if (!first || !is_docstring(tree_, tokens_, statement)) {
-      return;
+      break;
     }
     first = false;
   }
+  return future_annotations_;
 }
 
 void LaterErrors::check_future_features(NodeId id) {

@@ -117,7 +117,15 @@ void LaterErrors::check_captures(NodeId pattern) {
 }
 
 void LaterErrors::check_pattern(NodeId id) {
+  const NodeKind parent = tree_.kind(tree_.parent(id));
   switch (tree_.kind(id)) {
+    case NodeKind::MatchAs:
+    case NodeKind::MatchOr:
+      // In a larger pattern everything may match, but still only as the last alternative.
+      if (parent != NodeKind::MatchCase && parent != NodeKind::MatchAs && parent != NodeKind::MatchOr) {
+        check_irrefutable(id, true);
+      }
+      return;
     case NodeKind::MatchSequence: {
       unsigned index = 0;
       bool seen = false;

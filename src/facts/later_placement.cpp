@@ -7,6 +7,8 @@ namespace graphmend {
 
 namespace {
 
+constexpr const char* kAsyncComprehension = "asynchronous comprehension outside of an async function";
+
 bool outside_function(ScopeKind kind) { return kind == ScopeKind::Module || kind == ScopeKind::Class; }
 
 std::string_view type_scope_name(ScopeKind kind) {
@@ -90,6 +92,16 @@ void LaterErrors::check_async_statement(NodeId id) {
   report(id, what + " outside of an async function");
 }
 
+// 3.12 could not yet make functions in a type scope that sees the names of a class.
+void LaterErrors::check_type_scope_in_class(NodeId id) {
+  uint32_t index = walk_.scope_index();
+  if (!is_type_scope(walk_.scope(index).kind) || walk_.scope(index).kind == ScopeKind::Annotation) return;
+  while (is_type_scope(walk_.scope(index).kind)) index = walk_.scope(index).parent;
+  if (walk_.scope(index).kind != ScopeKind::Class) return;
+  std::string what = tree_.kind(id) == NodeKind::Lambda ? "lambda" : "comprehension";
+  report(id, what + " in a type scope in a class; Python 3.13 allows it");
+}
+
 void LaterErrors::check_handlers(NodeId id) {
   TryView view(tree_, id);
   const NodeId behind = view.handlers.empty() ? NodeId() : tree_.end_of(id);
@@ -111,16 +123,22 @@ void LaterErrors::check_closed_scope(uint32_t index) {
   if (is_comprehension(scope.kind) && scope.kind != ScopeKind::GeneratorExp && scope.coroutine) {
     Scope& around = walk_.scope(scope.parent);
     const bool looked_at = scope.compiled || target_.minor >= 14;
-    // Since 3.11 a comprehension becomes asynchronous by one inside it; before, that one was an error.
-    const bool allowed = around.is_async || (target_.minor >= 11 && is_comprehension(around.kind));
-    if (looked_at && !allowed) report(scope.node, "asynchronous comprehension outside of an async function");
+    if (is_comprehension(around.kind)) {
+      // Since 3.11 a comprehension becomes asynchronous by one inside it; before, it had to be by itself.
+      if (!around.async_inside) around.async_inside = scope.node;
+    } else if (looked_at && !around.is_async) {
+      report(scope.node, kAsyncComprehension);
+    }
     if (target_.minor >= 11) around.coroutine = true;
+  }
+  if (target_.minor < 11 && scope.async_inside && !scope.coroutine && scope.compiled) {
+    report(scope.async_inside, kAsyncComprehension);
   }
   if (scope.coroutine && scope.generator && scope.value_return) {
     report(scope.value_return, "`return` with a value in an async generator; only a bare `return` may end it");
   }
   const bool resumable = scope.kind == ScopeKind::Function && (scope.coroutine || scope.generator);
-  NodeId deep = target_.minor >= 12 && resumable ? scope.too_deep_for_generator : scope.too_deep;
+  NodeId deep = target_.minor >= 13 && resumable ? scope.too_deep_for_generator : scope.too_deep;
   if (deep) {
     report(tree_[deep].first_token, "too many nested blocks; CPython takes 20 of `for`, `while`, `with`, `try`");
   }

@@ -62,7 +62,9 @@ void ScopeWalk::schedule(NodeId node, Region region) {
 }
 
 void ScopeWalk::schedule_annotation(NodeId node, Region region) {
-  if (node && (exact_ || tree_[node].size > 1)) schedule(node, region);
+  if (!node) return;
+  const NodeKind kind = tree_.kind(node);
+  if (exact_ || (kind != NodeKind::Name && kind != NodeKind::String && kind != NodeKind::Constant)) schedule(node, region);
 }
 
 void ScopeWalk::schedule_scope(NodeId node, uint32_t scope, Region region) {
@@ -259,6 +261,8 @@ void ScopeWalk::enter_annotated(NodeId id) {
   if (target_.minor >= 14 && !tree_[id].has(node_flag::kSimple)) evaluated = false;
   uint32_t annotation_scope = 0;
   Region region = annotation_region(id, here(), evaluated, annotation_scope);
+  // Before 3.10 the others were evaluated even under `from __future__ import annotations`.
+  if (target_.minor < 10 && !tree_[id].has(node_flag::kSimple)) region.compiled = evaluated;
   if (region.scope == scope_index() && region.compiled == here().compiled) return;
   schedule_annotation(annotation, region);
   set_next_event();
@@ -299,8 +303,9 @@ void ScopeWalk::enter_comprehension(NodeId id, ScopeKind kind) {
     schedule(ComprehensionView(tree_, clause).iterable, iterable);
     first = false;
   }
-  if (async_clauses > 0) {
-    scopes_[scope].coroutine = true;
+  if (async_clauses > 0) scopes_[scope].coroutine = true;
+  // Before 3.10 they were no blocks.
+  if (async_clauses > 0 && target_.minor >= 10) {
     Region counted = inside;
     if (inlined) counted.scope = around.scope;
     inside.blocks = deeper(id, counted, async_clauses).blocks;

@@ -15,9 +15,10 @@ bool is_digit_of(char c, unsigned base) {
   return base == 16 ? is_class(c, char_class::kHexDigit) : c >= '0' && c < static_cast<char>('0' + base);
 }
 
-// `1if x else y` is old but valid: a keyword that may follow a number ends it.
+// `1if x else y` is old but valid: a keyword that may follow a number ends it. The last three may up to Python 3.9; the
+// parser knows the version.
 bool keyword_may_follow(const char* p) {
-  for (std::string_view word : {"and", "else", "for", "or", "not"}) {
+  for (std::string_view word : {"and", "else", "for", "or", "not", "as", "from", "async"}) {
     if (std::strncmp(p, word.data(), word.size()) == 0 && !is_class(p[word.size()], char_class::kNamePart)) return true;
   }
   return p[0] == 'i' && (p[1] == 'f' || p[1] == 'n' || p[1] == 's');

@@ -9,10 +9,8 @@ void Parser::atom() {
   switch (kind_) {
     case TokenKind::Name: return emit_leaf(NodeKind::Name);
     case TokenKind::Int:
-      if (auto error = check_int(token_text_at(pos_))) report(tokens_[TokenId(pos_)].span(), error->message);
-      return emit_leaf(NodeKind::Number);
     case TokenKind::Float:
-    case TokenKind::Imaginary: return emit_leaf(NodeKind::Number);
+    case TokenKind::Imaginary: return number();
     case TokenKind::String:
     case TokenKind::FStringStart: return strings();
     case TokenKind::True:
@@ -24,6 +22,18 @@ void Parser::atom() {
     case TokenKind::LeftBrace: return brace_display();
     case TokenKind::Yield: return fail("a yield expression needs parentheses here");
     default: return fail_expected("an expression");
+  }
+}
+
+void Parser::number() {
+  const Token& token = tokens_[TokenId(pos_)];
+  if (at(TokenKind::Int)) {
+    if (auto error = check_int(token_text_at(pos_))) report(token.span(), error->message);
+  }
+  emit_leaf(NodeKind::Number);
+  const bool glued = tokens_[TokenId(pos_)].start == token.end;
+  if (glued && target_ >= Version{10} && (at(TokenKind::As) || at(TokenKind::From) || at(TokenKind::Async))) {
+    report(token.span(), "a number needs a space before `" + std::string(token_text(kind_)) + "`");
   }
 }
 
@@ -46,20 +56,43 @@ void Parser::parenthesized() {
   }
   Mark inner = mark();
   const bool starred = at(TokenKind::Star);
-  star_named_expression();
+  const bool loose = starred && starred_is_loose(inner);
+  starred ? void(0) : named_expression();
   if (at_comprehension()) {
     if (starred) require({15}, "unpacking in a comprehension", span_since(inner));
     comprehension_clauses();
     expect_close(TokenKind::RightParen, from.token);
     return emit(NodeKind::GeneratorExp, from);
   }
+  if (loose && !failed()) return fail_at(span_since(inner), "the operand of `*` needs parentheses here");
   if (at(TokenKind::Comma)) {
     while (accept(TokenKind::Comma) && !at(TokenKind::RightParen)) star_named_expression();
     expect_close(TokenKind::RightParen, from.token);
     return emit(NodeKind::Tuple, from, {.flags = node_flag::kParenthesized});
   }
   if (!expect_close(TokenKind::RightParen, from.token)) return;
-  if (starred) fail_at(span_of(last()), "a starred expression in parentheses needs a comma behind it");
+  // 3.8 still took this as an element of a list or a tuple around it.
+  if (starred && target_ >= Version{9}) {
+    fail_at(span_of(last()), "a starred expression in parentheses needs a comma behind it");
+  }
+}
+
+// '*' expression, as the element of a generator. True when the operand is more than a bitwise_or: other places where
+// a star may stand do not take that.
+bool Parser::starred_is_loose(Mark from) {
+  advance();
+  Mark operand = mark();
+  expression();
+  if (failed()) return false;
+  const Node& node = last();
+  const bool whole = node.first_token.index == operand.token;
+  const bool loose = node.kind == NodeKind::IfExp || node.kind == NodeKind::Lambda || node.kind == NodeKind::Compare ||
+                     node.kind == NodeKind::BoolOp ||
+                     (node.kind == NodeKind::UnaryOp && node.operation() == Operator::Not);
+  // In parentheses the last token is the closing one, not the node's.
+  const bool bare = whole && node.last_token.index == previous_;
+  emit(NodeKind::Starred, from);
+  return loose && bare;
 }
 
 // list: '[' [star_named_expression (',' star_named_expression)* [',']] ']' | '[' star_named_expression clauses ']'
@@ -91,9 +124,13 @@ void Parser::dict_item(bool& is_dict, bool first) {
   Mark from = mark();
   if (at(TokenKind::DoubleStar) && (is_dict || first)) {
     is_dict = true;
-    advance();
-    operators(Level::BitOr);
-    return emit(NodeKind::DictUnpack, from);
+    const bool loose = starred_is_loose(from);
+    if (failed()) return;
+    last().kind = NodeKind::DictUnpack;
+    if (loose && !(first && at_comprehension())) {
+      fail_at(span_since(from), "the operand of `**` needs parentheses here");
+    }
+    return;
   }
   if (is_dict) {
     expression();

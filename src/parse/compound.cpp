@@ -78,14 +78,7 @@ void Parser::for_statement(Mark from, bool is_async) {
   expect(TokenKind::In, "the loop's target");
   Mark iterable = mark();
   star_expressions();
-  if (!failed() && target_ < Version{9} && last().kind == NodeKind::Tuple && !last().has(node_flag::kParenthesized)) {
-    for (uint32_t i = iterable.node; i < nodes_.size(); ++i) {
-      if (nodes_[i].kind == NodeKind::Starred && nodes_[i].first_token.index >= iterable.token) {
-        require({9}, "an unparenthesized starred expression in a `for` loop", span_of(nodes_[i]));
-        break;
-      }
-    }
-  }
+  require_no_bare_star(iterable, "a `for` loop");
   block("for", keyword);
   const bool has_else = else_clause();
   emit(NodeKind::For, from,
@@ -232,25 +225,23 @@ void Parser::decorated() {
   fail_expected("a function or class after its decorators");
 }
 
-// Before 3.9: '@' dotted_name ['(' [arguments] ')']
+// Before 3.9: '@' NAME ('.' NAME)* ['(' [arguments] ')'] NEWLINE
 void Parser::check_old_decorator(Mark value) {
-  auto is_dotted_name = [&](uint32_t node) {
-    while (nodes_[node].kind == NodeKind::Attribute) --node;
-    return nodes_[node].kind == NodeKind::Name && node == value.node;
-  };
-  auto at_root = static_cast<uint32_t>(nodes_.size()) - 1;
-  bool plain = tokens_[TokenId(value.token)].kind == TokenKind::Name;
-  if (nodes_[at_root].kind == NodeKind::Call) {
-    // The function is the first child: everything before its arguments, which begin right after it.
-    uint32_t function = value.node;
-    while (nodes_[function + 1].kind == NodeKind::Attribute && nodes_[function + 1].size == function - value.node + 2) ++function;
-    plain = plain && is_dotted_name(function) && nodes_[at_root].size > function - value.node;
-    uint32_t open = nodes_[function].last_token.index;
-    plain = plain && tokens_[TokenId(next_index(open))].kind == TokenKind::LeftParen;
-  } else {
-    plain = plain && is_dotted_name(at_root);
+  uint32_t i = value.token;
+  auto kind_at = [&](uint32_t index) { return tokens_[TokenId(index)].kind; };
+  bool plain = kind_at(i) == TokenKind::Name;
+  i = next_index(i);
+  while (plain && kind_at(i) == TokenKind::Dot) i = next_index(next_index(i));
+  if (plain && kind_at(i) == TokenKind::LeftParen) {
+    uint32_t depth = 0;
+    do {
+      const TokenKind kind = kind_at(i);
+      if (kind == TokenKind::LeftParen || kind == TokenKind::LeftBracket || kind == TokenKind::LeftBrace) ++depth;
+      if (kind == TokenKind::RightParen || kind == TokenKind::RightBracket || kind == TokenKind::RightBrace) --depth;
+      i = next_index(i);
+    } while (depth > 0 && i < pos_);
   }
-  if (!plain) require({9}, "a decorator that is more than a dotted name and a call", span_since(value));
+  if (!plain || i != pos_) require({9}, "a decorator that is more than a dotted name and a call", span_since(value));
 }
 
 // function_definition: ['async'] 'def' NAME [type_parameters] '(' [parameters] ')' ['->' expression] block

@@ -121,8 +121,17 @@ void Parser::named_expression() {
     expression();
     return emit(NodeKind::NamedExpr, from);
   }
+  Mark from = mark();
   expression();
-  if (at(TokenKind::ColonEqual)) fail("`:=` assigns to a name, not to " + describe(last()));
+  if (!at(TokenKind::ColonEqual)) return;
+  // 3.8 let the name stand in parentheses.
+  if (last().kind != NodeKind::Name || target_ >= Version{9}) {
+    return fail("`:=` assigns to a name, not to " + describe(last()));
+  }
+  last().flags |= static_cast<uint8_t>(Context::Store);
+  advance();
+  expression();
+  emit(NodeKind::NamedExpr, from);
 }
 
 // star_named_expression: '*' bitwise_or | named_expression
@@ -304,6 +313,9 @@ void Parser::call_arguments(TokenKind close, uint32_t open_token, bool allow_gen
       }
       if (at_comprehension()) {
         if (is_star) require({15}, "unpacking in a comprehension", span_since(from));
+        if (last().kind == NodeKind::NamedExpr && last().first_token.index == from.token) {
+          require({9}, "an unparenthesized `:=` in a generator", span_since(from));
+        }
         comprehension_clauses();
         if (failed()) return;
         if (!first || !at(close) || !allow_generator) {

@@ -46,7 +46,7 @@ class FieldScan {
           break;
       }
       if (nested_ > 0) continue;
-      const bool is_recorded = step(token);
+      const bool is_recorded = step(t);
       if (t == last) return is_recorded ? std::optional<Span>({start_, end_}) : std::nullopt;
     }
     return std::nullopt;
@@ -54,18 +54,9 @@ class FieldScan {
 
  private:
   // Whether the text so far is recorded with this token.
-  bool step(const Token& token) {
-    const bool opens_field = in_text_ && token.kind == TokenKind::LeftBrace;
-    if (in_text_) {
-      in_text_ = false;
-      if (opens_field) {
-        ++field_depth_;
-        if (follows_text_) restart(token);
-      } else {
-        in_format_ = false;
-      }
-      follows_text_ = false;
-    }
+  bool step(TokenId t) {
+    const Token& token = tokens_[t];
+    if (in_text_) leave_text(t);
     bool is_recorded = false;
     switch (token.kind) {
       case TokenKind::LeftBrace:
@@ -101,6 +92,21 @@ class FieldScan {
       in_debug_ = false;
     }
     return is_recorded;
+  }
+
+  // A format ends with its line in f-strings of one quote; what follows is ordinary tokens, braces included.
+  void leave_text(TokenId t) {
+    const Token& token = tokens_[t];
+    const bool is_next_line = t.index > 0 && tokens_[t - 1].end != token.start;
+    const bool opens_field = token.kind == TokenKind::LeftBrace && !is_next_line;
+    const Token& next = tokens_[t + (t.index + 1 < tokens_.size() ? 1 : 0)];
+    // `{{` in a format is looked at as text first.
+    const bool is_doubled = next.kind == TokenKind::LeftBrace && next.start == token.end;
+    in_text_ = false;
+    if (opens_field) ++field_depth_;
+    if (opens_field && (follows_text_ || is_doubled)) restart(token);
+    if (!opens_field || is_doubled) in_format_ = false;
+    follows_text_ = false;
   }
 
   bool is_tracked(int depth) const { return depth == 0 || (depth == 1 && (in_debug_ || in_format_)); }

@@ -57,13 +57,13 @@ bool Parser::expect(TokenKind kind, std::string_view after) {
 
 bool Parser::expect_close(TokenKind close, uint32_t open_token) {
   if (accept(close)) return true;
-  if (failed()) return false;
-  fail_expected("`" + std::string(token_text(close)) + "` to close `" + std::string(token_text_at(open_token)) + "`" +
-                place_of(open_token));
+  if (!failed()) fail_expected(closing_of(open_token));
   return false;
 }
 
 void Parser::emit(NodeKind kind, Mark from, Extra extra) {
+  // After an error the parts stay as they are, for the ErrorStatement to hold.
+  if (failed_) [[unlikely]] return;
   const auto size = static_cast<uint32_t>(nodes_.size() - from.node + 1);
   // A node that covers nothing (after an error) covers the token it stands before.
   const uint32_t last = previous_ < from.token ? from.token : previous_;
@@ -77,15 +77,19 @@ void Parser::emit_leaf(NodeKind kind, Extra extra) {
 }
 
 Parser::Deeper::Deeper(Parser& parser, uint32_t units)
-    : parser_(parser), units_(units), saved_bare_field_(parser.bare_field_) {
+    : parser_(parser), units_(units), saved_bare_field_(parser.bare_field_), saved_open_bracket_(parser.open_bracket_) {
   parser_.depth_ += units;
-  if (units == kBracketDepth) parser_.bare_field_ = false;
+  if (units == kBracketDepth) {
+    parser_.bare_field_ = false;
+    parser_.open_bracket_ = parser.pos_;
+  }
   if (parser_.depth_ > kMaxDepth && !parser_.failed()) parser_.fail("nested too deeply to be read");
 }
 
 Parser::Deeper::~Deeper() {
   parser_.depth_ -= units_;
   parser_.bare_field_ = saved_bare_field_;
+  parser_.open_bracket_ = saved_open_bracket_;
 }
 
 }  // namespace graphmend

@@ -47,7 +47,8 @@ class Parser {
   static constexpr uint32_t kOperatorDepth = 1;
   static constexpr uint32_t kLambdaDepth = 3;
 
-  // Counts the depth while it lives; a bracket also ends the reach of an f-string field's colon.
+  // Counts the depth while it lives. For a bracket, which is the current token then, it also remembers it as the
+  // innermost open one, and ends the reach of an f-string field's colon.
   class Deeper {
    public:
     Deeper(Parser& parser, uint32_t units);
@@ -59,6 +60,7 @@ class Parser {
     Parser& parser_;
     uint32_t units_;
     bool saved_bare_field_;
+    uint32_t saved_open_bracket_;
   };
 
   // parser.cpp: tokens and nodes
@@ -97,6 +99,7 @@ class Parser {
   Span span_since(Mark from) const;
   Span span_of(const Node& node) const { return {tokens_[node.first_token].start, tokens_[node.last_token].end}; }
   std::string place_of(uint32_t token) const;
+  std::string closing_of(uint32_t open_token) const;
   void recover(Mark from);
   void skip_line();
 
@@ -110,6 +113,7 @@ class Parser {
   void assignment(Mark from);
   void augmented_assignment(Mark from, Operator op);
   void annotated_assignment(Mark from);
+  void require_no_bare_star(Mark value, std::string_view where);
   void return_statement();
   void delete_statement();
   void raise_statement();
@@ -163,7 +167,9 @@ class Parser {
 
   // atoms.cpp
   void atom();
+  void number();
   void parenthesized();
+  bool starred_is_loose(Mark from);
   void list_display();
   void brace_display();
   void dict_item(bool& is_dict, bool first);
@@ -219,6 +225,8 @@ class Parser {
   bool failed_ = false;
   // Directly in an f-string field, where a colon starts the format: a lambda needs parentheses there.
   bool bare_field_ = false;
+  // The innermost bracket that is open.
+  uint32_t open_bracket_ = TokenId::kNone;
   uint32_t depth_ = 0;
 };
 

@@ -106,18 +106,18 @@ TEST(Parser, DepthBeyondTheLimitIsAnError) {
 }
 
 TEST(Parser, ErrorsAreReportedOncePerStatementAndTheRestIsParsed) {
-  Parsed parsed("x = = 1\ny = 2\ndef f(:\n  z = 3\nw = (1,\ndef g(): pass\n");
+  Parsed parsed("x = = 1\ny = 2\nif a b:\n  z = 3\nw = (1,\ndef g(): pass\n");
   EXPECT_EQ(parsed.shape(),
-            "Module(ErrorStatement(Name) Assign(Name Number) ErrorStatement(Assign(Name Number)) "
-            "ErrorStatement(Name Number Tuple) FunctionDef(Parameters Body(Pass)))");
+            "Module(ErrorStatement(Name) Assign(Name Number) ErrorStatement(Name Assign(Name Number)) "
+            "ErrorStatement(Name Number) FunctionDef(Parameters Body(Pass)))");
   EXPECT_EQ(parsed.errors(),
             "4-5 expected an expression, found `=`\n"
-            "20-21 expected a parameter's name, found `:`\n"
-            "36-36 expected `)` to close `(`\n");
+            "19-20 expected `:`, found `b`\n"
+            "37-37 expected `)` to close `(`\n");
 }
 
 TEST(Parser, MissingBracketNamesTheLineOfItsOpening) {
-  EXPECT_EQ(errors("f(a,\n  b,\n\n  c\nimport x\n"), "13-13 expected `)` to close `(` at line 1\n");
+  EXPECT_EQ(errors("f(a,\n  b,\n\n  c\nimport x\n"), "14-14 expected `)` to close `(` at line 1\n");
 }
 
 TEST(Parser, OrphanedClausesMakeNoNoise) {
@@ -128,7 +128,7 @@ TEST(Parser, OrphanedClausesMakeNoNoise) {
 TEST(Parser, OldHabits) {
   EXPECT_EQ(errors("print 1"), "6-7 `print` is a function; its arguments stand in parentheses\n");
   EXPECT_EQ(errors("f() = 1"), "0-3 cannot assign to a call\n");
-  EXPECT_EQ(errors("if x:\ny"), "5-5 expected an indented block after `if`\n");
+  EXPECT_EQ(errors("if x:\ny"), "6-7 expected an indented block after `if` at line 1\n");
 }
 
 TEST(Parser, VersionsAreNamed) {

@@ -62,7 +62,7 @@ void Parser::closed_pattern() {
   emit(NodeKind::MatchValue, from);
 }
 
-// literal: ['-'] NUMBER [('+' | '-') IMAGINARY] | strings
+// literal: ['-' | '+'] NUMBER [('+' | '-') ['+'] IMAGINARY] | strings
 bool Parser::literal_expression() {
   Mark from = mark();
   if (at(TokenKind::String) || at(TokenKind::FStringStart)) {
@@ -73,10 +73,15 @@ bool Parser::literal_expression() {
     return true;
   }
   auto at_number = [&] { return at(TokenKind::Int) || at(TokenKind::Float) || at(TokenKind::Imaginary); };
-  if (!at_number() && !at(TokenKind::Minus)) return false;
-  const bool negative = accept(TokenKind::Minus);
+  if (!at_number() && !at(TokenKind::Minus) && !at(TokenKind::Plus)) return false;
+  // A plus sign leaves no node.
+  auto accept_plus = [&] {
+    if (at(TokenKind::Plus)) require({15}, "`+` before a number in a pattern", tokens_[TokenId(pos_)].span());
+    return accept(TokenKind::Plus);
+  };
+  const bool negative = !accept_plus() && accept(TokenKind::Minus);
   if (!at_number()) {
-    fail_expected("a number after `-` in a pattern");
+    fail_expected("a number after its sign in a pattern");
     return true;
   }
   const bool is_real = !at(TokenKind::Imaginary);
@@ -89,6 +94,7 @@ bool Parser::literal_expression() {
     return true;
   }
   advance();
+  accept_plus();
   if (!at(TokenKind::Imaginary)) {
     fail_expected("the imaginary part of a complex number");
     return true;

@@ -52,6 +52,13 @@ std::string Parser::place_of(uint32_t token) const {
   return " at line " + std::to_string(count_lines(0, start) + 1);
 }
 
+// "`)` to close `(` at line 12"
+std::string Parser::closing_of(uint32_t open_token) const {
+  const TokenKind open = tokens_[TokenId(open_token)].kind;
+  const char close = open == TokenKind::LeftParen ? ')' : open == TokenKind::LeftBracket ? ']' : '}';
+  return std::string("`") + close + "` to close `" + std::string(token_text_at(open_token)) + "`" + place_of(open_token);
+}
+
 void Parser::report(Span span, std::string message) { errors_.push_back({span, std::move(message)}); }
 
 void Parser::fail_at(Span span, std::string message) {
@@ -73,6 +80,8 @@ void Parser::fail_expected(std::string_view what) {
     return;
   }
   std::string message = "expected " + std::string(what);
+  // Inside brackets lines do not end: that one does means that a bracket is missing, whatever else could stand here.
+  if (is_layout(found) && open_bracket_ != TokenId::kNone) message = "expected " + closing_of(open_bracket_);
   if (!is_layout(found)) {
     message += ", found `" + shortened(token_text_at(pos_)) + "`";
   }

@@ -176,8 +176,22 @@ void Parser::augmented_assignment(Mark from, Operator op) {
   }
   last().flags |= static_cast<uint8_t>(Context::Store);
   advance();
+  Mark value = mark();
   yield_or_star_expressions();
+  require_no_bare_star(value, "an augmented assignment");
   emit(NodeKind::AugAssign, from, {.op = static_cast<uint8_t>(op)});
+}
+
+// 3.8 took no star in a tuple without parentheses here.
+void Parser::require_no_bare_star(Mark value, std::string_view where) {
+  if (target_ >= Version{9} || failed() || last().kind != NodeKind::Tuple || last().has(node_flag::kParenthesized)) return;
+  auto node = static_cast<uint32_t>(nodes_.size()) - 1;
+  while (node-- > value.node) {
+    if (nodes_[node].kind == NodeKind::Starred) {
+      return require({9}, "an unparenthesized starred expression in " + std::string(where), span_of(nodes_[node]));
+    }
+    node -= nodes_[node].size - 1;
+  }
 }
 
 // annotated_assignment: single_target ':' expression ['=' (yield_expression | star_expressions)]

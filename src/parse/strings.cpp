@@ -97,7 +97,16 @@ void Parser::f_string_field() {
     case TokenKind::Equal: return fail("expected an expression in the field of an f-string");
     default: break;
   }
+  Mark value = mark();
   yield_or_star_expressions();
+  // Up to 3.11 a field was parsed as if it stood in parentheses.
+  if (target_ < Version{12} && at_comprehension()) {
+    comprehension_clauses();
+    emit(NodeKind::GeneratorExp, value);
+  }
+  if (!failed() && last().kind == NodeKind::Starred && last().first_token.index == value.token) {
+    return fail_at(span_of(last()), "a starred expression in an f-string field needs a comma behind it");
+  }
   const bool debug = accept(TokenKind::Equal);
   uint8_t conversion = 0;
   if (at(TokenKind::Exclamation)) {
@@ -121,9 +130,13 @@ void Parser::f_string_field() {
 void Parser::format_spec() {
   Mark from = mark();
   advance();
-  // CPython reads escapes in the format of a raw f-string too.
-  f_string_parts(string_flag::kRaw);
+  // Up to 3.13 CPython reads escapes in the format of a raw f-string too.
+  f_string_parts(target_ < Version{14} ? string_flag::kRaw : uint8_t{0});
   emit(NodeKind::FormatSpec, from);
+  const uint32_t end = tokens_[TokenId(previous_)].end;
+  const Token& next = tokens_[TokenId(pos_)];
+  const bool broken = Span{end, next.start}.in(text_).find_first_of("\r\n") != std::string_view::npos;
+  if (broken && rejects_since(target_, {14})) report({end, end}, "the format of an f-string field ends with its line");
 }
 
 // Before 3.12 an f-string was first read as a plain string, and its fields parsed from that: no quote of its own kind,
@@ -142,6 +155,18 @@ void Parser::check_old_f_string(Mark from) {
   for (size_t n = from.node; n < nodes_.size(); ++n) {
     const Node& node = nodes_[n];
     if (node.kind != NodeKind::Interpolation) continue;
+    if (node.op != 0) {
+      const uint32_t conversion = node.has_optional(0) ? nodes_[n - 1].first_token.index - 1 : node.last_token.index - 1;
+      if (tokens_[TokenId(conversion)].end != tokens_[TokenId(conversion + 1)].start) {
+        return require({12}, "white space after the conversion of an f-string field", tokens_[TokenId(conversion)].span());
+      }
+    }
+    // A format with a field whose format has a field.
+    uint32_t formats = 0;
+    for (size_t outer = n; outer < nodes_.size(); ++outer) {
+      formats += nodes_[outer].kind == NodeKind::FormatSpec && nodes_[outer].first_token < node.first_token;
+    }
+    if (formats > 1) return require({12}, "f-string fields nested this deep", span_of(node));
     // The expression's text ends where the format begins.
     uint32_t expression_end = tokens_[node.last_token].start;
     if (node.has_optional(0)) expression_end = tokens_[nodes_[n - 1].first_token].start;

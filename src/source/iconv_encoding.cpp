@@ -20,6 +20,7 @@ class Iconv {
   Iconv(const Iconv&) = delete;
   Iconv& operator=(const Iconv&) = delete;
 
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): POSIX says so.
   bool is_open() const { return handle_ != reinterpret_cast<iconv_t>(-1); }
 
   // Appends what `input` stands for to `output`; how many bytes of it were converted before one was refused.

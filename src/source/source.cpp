@@ -13,6 +13,9 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr size_t kNowhere = std::string_view::npos;
+constexpr std::string_view kHexDigits = "0123456789abcdef";
+// A cookie may be as long as its line; a message shows this much of it.
+constexpr size_t kLongestName = 60;
 
 constexpr bool is_name_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
@@ -72,15 +75,13 @@ std::string editor_name(std::string_view cookie) {
 }
 
 std::string quoted(std::string_view name) {
-  constexpr size_t kLongest = 60;
-  if (name.size() <= kLongest) return "`" + std::string(name) + "`";
-  return "`" + std::string(name.substr(0, kLongest)) + "…`";
+  if (name.size() <= kLongestName) return "`" + std::string(name) + "`";
+  return "`" + std::string(name.substr(0, kLongestName)) + "…`";
 }
 
 std::string byte_in_hex(char byte) {
-  constexpr std::string_view kHex = "0123456789abcdef";
   const auto value = static_cast<uint8_t>(byte);
-  return std::string("0x") + kHex[value >> 4] + kHex[value & 15];
+  return std::string("0x") + kHexDigits[value >> 4] + kHexDigits[value & 15];
 }
 
 void report(Source& source, size_t at, std::string message) {

@@ -1,10 +1,10 @@
-"""Compare src/source/source.h with CPython 3.13. In: generated cookies and bytes. Out: the differences; status 1 if any.
+"""Compare src/source/source.h with CPython 3.13. In: generated cookies and bytes. Out: the differences.
 
     python3.13 -m tests.oracle.source_check [--probe PATH] [--seed N] [--rounds N]
 
 What is compared is the tree: `ast.parse(bytes)` against `ast.parse(text)` of the text that decode_source gives, where
-"not accepted" is a result, too. Where we differ, knowingly:
-- Bytes that are not UTF-8 in a comment are an error, as when CPython runs the file; `ast.parse` of bytes overlooks them.
+"not accepted" is a result, too. The exit status is 1 if there are any differences. Where we differ, knowingly:
+- Bytes in a comment that are not UTF-8 are an error, as when CPython runs the file; `ast.parse` overlooks them.
 - The encodings that the tables leave out (see tools/generate_encoding_tables.py) are refused.
 - Hangul spelt in eight bytes in EUC-KR, and JIS X 0212 in the two EUC encodings of JIS X 0213, are refused.
 - Characters that are two in Unicode and one in the encoding can be read but not written back.
@@ -21,7 +21,7 @@ import sys
 import warnings
 from collections import Counter
 from encodings.aliases import aliases
-from typing import Iterator, List, Optional, Union
+from typing import Iterator
 
 from tests.oracle.source_probe import ask, probe_from
 from tools.generate_encoding_tables import MULTI_BYTE, REFUSED
@@ -33,7 +33,7 @@ WRITTEN_BACK = {b"same": "same bytes back", b"other": "other bytes back", b"lost
 
 COOKIES = [
     b"# coding: %s", b"# -*- coding: %s -*-", b"#coding=%s", b"# vim: set fileencoding=%s :", b"  # coding: %s",
-    b"\t\x0c# coding:\t %s  x", b"# encoding = %s", b"# coding : %s", b"# coding:coding=%s", b"# coding:%s coding:utf-9",
+    b"\t\x0c# coding:\t %s x", b"# encoding = %s", b"# coding : %s", b"# coding:coding=%s", b"# coding:%s coding:utf-9",
     b"x = 1 # coding: %s", b"\x0b# coding: %s", b"# Coding: %s", b"#%%coding:=%s", b"# coding: -%s", b"# coding: %s-",
     b"# coding: \xc3\xa9 coding: %s", b"'''# coding: %s'''", b"# xcoding:\x0c%s", b"\\# coding: %s", b"#coding:%s#",
     b"# coding: [%s]", b"#\xff coding: %s", b"# coding:\n# %s", b"# coding: coding: %s",
@@ -49,17 +49,17 @@ NAMES = ["utf-8", "utf8", "UTF-8", "Utf_8", "utf-8-sig", "utf_8_sig", "utf8-sig"
          "charmap", "tis-620", "iso-8859-11", "mbcs", "aliases", "base64", "zip", "os", "a" * 300]  # fmt: skip
 
 
-def known_names() -> List[str]:
+def known_names() -> list[str]:
     modules = [module.name for module in pkgutil.iter_modules(encodings.__path__)]
     return [name for name in {*modules, *aliases} if codec_module(name) not in REFUSED]
 
 
-def codec_module(name: str) -> Optional[str]:
+def codec_module(name: str) -> str | None:
     normal = encodings.normalize_encoding(name).lower()
     return aliases.get(normal) or aliases.get(normal.replace(".", "_")) or normal
 
 
-def tree_of(source: Union[bytes, str]) -> Optional[str]:
+def tree_of(source: bytes | str) -> str | None:
     try:
         return ast.dump(ast.parse(source))
     except (SyntaxError, ValueError, LookupError):
@@ -153,7 +153,7 @@ def every_byte_cases() -> Iterator[bytes]:
                 yield from (head + bytes([lead, byte]) + b" '''" for byte in range(0x20, 0x100))
 
 
-def check(title: str, cases: List[bytes], answers: List[bytes]) -> int:
+def check(title: str, cases: list[bytes], answers: list[bytes]) -> int:
     verdicts: Counter[str] = Counter()
     wrong = 0
     for data, answer in zip(cases, answers):

@@ -1,4 +1,4 @@
-"""Ask src/source. In: requests. Out: answers of source_probe.cpp, which is compiled on the way where it is not given."""
+"""Ask src/source. In: requests. Out: the answers of source_probe.cpp, compiled where it is not given."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import threading
 from pathlib import Path
-from typing import IO, Iterable, List
+from typing import IO, Iterable
 
 from tests.oracle.places import REPOSITORY
 
@@ -30,7 +30,7 @@ def _write_all(pipe: IO[bytes], requests: Iterable[bytes]) -> None:
             pipe.write(struct.pack("<I", len(request)) + request)
 
 
-def ask(probe: Path, requests: List[bytes]) -> List[bytes]:
+def ask(probe: Path, requests: list[bytes]) -> list[bytes]:
     """The answer to each request."""
     process = subprocess.Popen([str(probe)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdin is not None and process.stdout is not None

@@ -12,7 +12,7 @@ import argparse
 import random
 import sys
 import unicodedata
-from typing import Callable, Iterable, Iterator, List, Tuple
+from typing import Callable, Iterable, Iterator, Tuple
 
 from tests.oracle.source_probe import ask, probe_from
 from tools.generate_unicode_tables import alias_and_sequence_names
@@ -34,7 +34,7 @@ def nfkc_case(text: str) -> Case:
     return b"n" + text.encode(), unicodedata.normalize("NFKC", text).encode()
 
 
-def interesting_characters() -> List[str]:
+def interesting_characters() -> list[str]:
     """Those that NFKC changes, or that change others: marks, parts of pairs, Hangul letters."""
     chars = {chr(code) for code in CODE_POINTS if unicodedata.combining(chr(code))}
     chars |= {chr(code) for code in range(0x1100, 0x1200)} | set("aAeo\u0327 ")
@@ -114,7 +114,7 @@ def utf8_cases() -> Iterator[Case]:
         yield b"u" + data, is_utf8(data)
 
 
-def check(title: str, cases: Iterable[Case], answers_of: Callable[[List[bytes]], List[bytes]]) -> int:
+def check(title: str, cases: Iterable[Case], answers_of: Callable[[list[bytes]], list[bytes]]) -> int:
     listed = list(cases)
     answers = answers_of([request for request, _ in listed])
     wrong = [(case, answer) for case, answer in zip(listed, answers) if case[1] != answer]

@@ -1,0 +1,1 @@
+f'{f'{f'{1}'}'}' f"{x:{y:{z}}}" rf'\{x}' f'\N{DIGIT ONE}' f'{lambda x: 1}'

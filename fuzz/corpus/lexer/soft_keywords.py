@@ -1,0 +1,1 @@
+match case type _ lazy

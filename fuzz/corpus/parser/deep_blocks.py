@@ -1,0 +1,31 @@
+if x:
+ if x:
+  if x:
+   if x:
+    if x:
+     if x:
+      if x:
+       if x:
+        if x:
+         if x:
+          if x:
+           if x:
+            if x:
+             if x:
+              if x:
+               if x:
+                if x:
+                 if x:
+                  if x:
+                   if x:
+                    if x:
+                     if x:
+                      if x:
+                       if x:
+                        if x:
+                         if x:
+                          if x:
+                           if x:
+                            if x:
+                             if x:
+                              y

@@ -1,0 +1,6 @@
+x = (a
+def f():
+    return [1, 2
+class A(
+    pass
+y = )

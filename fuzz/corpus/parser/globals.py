@@ -1,0 +1,4 @@
+def f():
+    global a, b
+    nonlocal c
+    a: int = 1

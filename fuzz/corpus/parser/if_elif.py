@@ -1,0 +1,7 @@
+if a:
+    b
+elif c: d
+elif e:
+    f
+else:
+    g
