@@ -14,6 +14,7 @@ import codecs
 import ctypes
 import encodings
 import pkgutil
+import platform
 import sys
 from collections.abc import Iterator
 from encodings.aliases import aliases
@@ -174,7 +175,7 @@ def single_byte_table(codec: str) -> str:
 
 
 def main() -> None:
-    if sys.version_info[:2] != (3, 13):
+    if not platform.python_version().startswith("3.13."):
         sys.exit("run this with CPython 3.13, whose encodings the front end follows")
     modules = sorted(module.name for module in pkgutil.iter_modules(encodings.__path__) if module.name != "aliases")
     rows: list[str] = []
@@ -194,7 +195,7 @@ def main() -> None:
         except LookupError:
             # Those of Windows.
             continue
-        if module in REFUSED or not info._is_text_encoding:  # type: ignore[attr-defined]
+        if module in REFUSED or not info._is_text_encoding:
             continue
         if module in BY_HAND:
             name, kind = BY_HAND[module]

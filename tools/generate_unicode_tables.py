@@ -9,6 +9,7 @@ src/source/unicode_names.inc (names for the escape `\\N{...}`).
 """
 
 import ctypes
+import platform
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
@@ -121,7 +122,7 @@ def alias_and_sequence_names() -> Iterator[str]:
     get_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
     api = get_pointer(unicodedata._ucnhash_CAPI, b"unicodedata._ucnhash_CAPI")  # type: ignore[attr-defined]
     prototype = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_int, ctypes.c_int)
-    get_name = prototype(ctypes.c_void_p.from_address(api).value)
+    get_name = prototype(ctypes.c_size_t.from_address(api).value)
     buffer = ctypes.create_string_buffer(512)
     for code in range(0xF0000, 0xF1000):
         if get_name(code, ctypes.addressof(buffer), len(buffer), 1):
@@ -183,7 +184,7 @@ def names() -> str:
 
 
 def main() -> None:
-    if sys.version_info[:2] != (3, 13):
+    if not platform.python_version().startswith("3.13."):
         sys.exit("run this with CPython 3.13, whose Unicode version the front end follows")
     folder = Path(__file__).resolve().parent.parent / "src" / "source"
     (folder / "unicode_tables.inc").write_text(tables(), encoding="ascii")

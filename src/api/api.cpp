@@ -131,8 +131,7 @@ void fill_dumps(Result& result, uint32_t wanted) {
 std::unique_ptr<Result> make_result(std::string bytes, const graphmend_options& options) {
   // Value-initialised: every pointer NULL, every count 0.
   auto result = std::make_unique<Result>();
-  const Version target =
-      options.target_minor == 0 ? kAnyVersion : Version{static_cast<uint8_t>(options.target_minor)};
+  const Version target = options.target_minor == 0 ? kAnyVersion : Version{static_cast<uint8_t>(options.target_minor)};
   const bool is_text = (options.flags & GRAPHMEND_IS_TEXT) != 0;
   result->front = is_text ? read_python_text(std::move(bytes), target) : read_python(std::move(bytes), target);
   result->encoding = result->front.source.encoding.c_str();

@@ -14,7 +14,8 @@
  * - Everything a result points to belongs to it and lives until `graphmend_result_free`. Texts are UTF-8 with their
  *   length, and a NUL behind the last byte. Arrays that were not asked for are NULL with a count of 0.
  * - Offsets are bytes into `text`. Lines count from 1. Columns count characters from 1.
- * - Nothing is printed, nothing throws, nothing aborts.
+ * - Nothing is printed, nothing throws, nothing aborts. The calling thread needs a stack of 1 MiB for the deepest
+ *   nesting that is accepted.
  */
 #ifndef GRAPHMEND_API_GRAPHMEND_H
 #define GRAPHMEND_API_GRAPHMEND_H
@@ -30,6 +31,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Names as C programmers write them.
+ * NOLINTBEGIN(readability-identifier-naming,modernize-use-using,modernize-redundant-void-arg) */
 
 /* Changes whenever a struct or a function below changes its meaning. Compare it with `graphmend_api_version()` before
  * anything else: header and library may come from different places. */
@@ -166,6 +170,8 @@ GRAPHMEND_API const char* graphmend_status_text(int32_t status);
  * that a caller can read the whole list. */
 GRAPHMEND_API const char* graphmend_token_kind(uint32_t kind);
 GRAPHMEND_API const char* graphmend_node_kind(uint32_t kind);
+
+/* NOLINTEND(readability-identifier-naming,modernize-use-using,modernize-redundant-void-arg) */
 
 #ifdef __cplusplus
 }

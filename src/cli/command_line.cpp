@@ -106,7 +106,7 @@ class OptionReader {
 
   // CLI11 says "--jobs: 1 required TEXT missing".
   static std::string plain_message(const CLI::ParseError& error) {
-    const std::string message = error.what();
+    std::string message = error.what();
     if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
       return "option " + in_backticks(std::string_view(message).substr(0, message.find(':'))) + " needs a value";
     }

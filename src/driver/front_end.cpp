@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include "facts/later_errors.h"
 #include "lex/lexer.h"
@@ -19,11 +20,17 @@ void append(Diagnostics& to, Diagnostics&& from) {
 }
 
 // Of several errors at one place the first found is nearest to the cause: the lexer's before the parser's.
-void sort_and_thin(Diagnostics& errors) {
-  const auto before = [](const Diagnostic& a, const Diagnostic& b) { return a.span.start < b.span.start; };
-  const auto same = [](const Diagnostic& a, const Diagnostic& b) { return a.span.start == b.span.start; };
-  std::stable_sort(errors.begin(), errors.end(), before);
-  errors.erase(std::unique(errors.begin(), errors.end(), same), errors.end());
+Diagnostics sorted_and_thinned(Diagnostics&& errors) {
+  // Place, and order of discovery. (std::stable_sort of libstdc++ warns under clang.)
+  std::vector<std::pair<uint32_t, size_t>> order;
+  order.reserve(errors.size());
+  for (const Diagnostic& error : errors) order.emplace_back(error.span.start, order.size());
+  std::sort(order.begin(), order.end());
+  Diagnostics thinned;
+  for (const auto& [start, index] : order) {
+    if (thinned.empty() || thinned.back().span.start != start) thinned.push_back(std::move(errors[index]));
+  }
+  return thinned;
 }
 
 void refuse_at(Source& source, size_t offset, std::string message) {
@@ -47,7 +54,7 @@ FrontEnd read_decoded(Source source, Version target) {
     append(front.errors, std::move(parsed.errors));
   }
   if (front.errors.empty()) append(front.errors, find_later_errors(text, front.tokens, front.tree, target));
-  sort_and_thin(front.errors);
+  front.errors = sorted_and_thinned(std::move(front.errors));
   return front;
 }
 

@@ -2,14 +2,44 @@
 #include "facts/later_errors.h"
 
 #include <algorithm>
+#include <tuple>
+#include <unordered_set>
 
 #include "facts/later_check.h"
 #include "parse/views.h"
 
 namespace graphmend {
 
+namespace {
+
+// The same error may be found at another place by another version: blocks nest too deep one level later.
+void keep_common(Diagnostics& errors, const Diagnostics& others) {
+  std::unordered_set<uint32_t> starts;
+  std::unordered_set<std::string_view> messages;
+  for (const Diagnostic& other : others) {
+    starts.insert(other.span.start);
+    messages.insert(other.message);
+  }
+  std::erase_if(errors, [&](const Diagnostic& error) {
+    return !starts.contains(error.span.start) && !messages.contains(error.message);
+  });
+}
+
+// Every version has its own scopes, so what no version accepts is found by asking each of them; but only for files in
+// which the newest finds something.
+Diagnostics find_errors_of_all_versions(std::string_view text, const Tokens& tokens, const Tree& tree) {
+  Diagnostics errors = LaterErrors(text, tokens, tree, kNewestVersion).run();
+  for (uint8_t minor = kOldestVersion.minor; minor < kNewestVersion.minor && !errors.empty(); ++minor) {
+    keep_common(errors, LaterErrors(text, tokens, tree, Version{minor}).run());
+  }
+  return errors;
+}
+
+}  // namespace
+
 Diagnostics find_later_errors(std::string_view text, const Tokens& tokens, const Tree& tree, Version target) {
   if (tree.size() == 0) return {};
+  if (target == kAnyVersion) return find_errors_of_all_versions(text, tokens, tree);
   return LaterErrors(text, tokens, tree, target).run();
 }
 
@@ -25,8 +55,9 @@ Diagnostics LaterErrors::run() {
   check_nodes();
   if (!with_declarations_.empty()) check_declarations();
   if (mentions_debug()) check_debug();
-  std::stable_sort(errors_.begin(), errors_.end(),
-                   [](const Diagnostic& a, const Diagnostic& b) { return a.span.start < b.span.start; });
+  std::sort(errors_.begin(), errors_.end(), [](const Diagnostic& a, const Diagnostic& b) {
+    return std::tie(a.span.start, a.span.end, a.message) < std::tie(b.span.start, b.span.end, b.message);
+  });
   return std::move(errors_);
 }
 

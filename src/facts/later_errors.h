@@ -12,6 +12,7 @@
 
 namespace graphmend {
 
+// `kAnyVersion` reports what every version rejects.
 // Meant for trees without syntax errors; in other trees it still ends and stays in bounds, but may report what follows
 // from the first error only.
 Diagnostics find_later_errors(std::string_view text, const Tokens& tokens, const Tree& tree, Version target);

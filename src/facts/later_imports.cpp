@@ -91,6 +91,7 @@ void LaterErrors::check_import_from(NodeId id) {
 void LaterErrors::check_lazy_import(NodeId id) {
   if (!tree_[id].has(node_flag::kLazy)) return;
   const TokenId lazy = tree_[id].first_token;
+  if (is_future_import(id)) return report(lazy, "lazy import from `__future__`");
   if (walk_.here().in_try) return report(lazy, "lazy import in a `try` statement");
   ScopeKind kind = walk_.scope().kind;
   if (kind == ScopeKind::Module) return;

@@ -123,17 +123,16 @@ void LaterErrors::check_closed_scope(uint32_t index) {
   if (is_comprehension(scope.kind) && scope.kind != ScopeKind::GeneratorExp && scope.coroutine) {
     Scope& around = walk_.scope(scope.parent);
     const bool looked_at = scope.compiled || target_.minor >= 14;
-    if (is_comprehension(around.kind)) {
-      // Since 3.11 a comprehension becomes asynchronous by one inside it; before, it had to be by itself.
-      if (!around.async_inside) around.async_inside = scope.node;
-    } else if (looked_at && !around.is_async) {
-      report(scope.node, kAsyncComprehension);
+    if (target_.minor >= 11) {
+      // A comprehension becomes asynchronous by one inside it.
+      if (looked_at && !around.is_async && !is_comprehension(around.kind)) report(scope.node, kAsyncComprehension);
+      around.coroutine = true;
+    } else if (looked_at && !around.async_inside) {
+      // Before 3.11 it had to be by itself, which is known when all of it has been seen.
+      around.async_inside = scope.node;
     }
-    if (target_.minor >= 11) around.coroutine = true;
   }
-  if (target_.minor < 11 && scope.async_inside && !scope.coroutine && scope.compiled) {
-    report(scope.async_inside, kAsyncComprehension);
-  }
+  if (scope.async_inside && !scope.coroutine) report(scope.async_inside, kAsyncComprehension);
   if (scope.coroutine && scope.generator && scope.value_return) {
     report(scope.value_return, "`return` with a value in an async generator; only a bare `return` may end it");
   }

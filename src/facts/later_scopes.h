@@ -46,7 +46,7 @@ struct Scope {
   TokenId class_name;
   // The first `return` with a value.
   NodeId value_return;
-  // Of a comprehension: the first asynchronous one directly in it.
+  // Before 3.11: the first asynchronous comprehension directly in it.
   NodeId async_inside;
   // The first blocks nested one deeper than CPython takes, in a plain function and in a generator or coroutine.
   NodeId too_deep;

@@ -19,6 +19,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _MAX_BYTES = 4000
+_WORDS = frozenset(fragments.WORDS)
 
 if TYPE_CHECKING:
     Mutation = Callable[[bytes, random.Random, Sequence[bytes]], bytes]
@@ -196,6 +197,44 @@ def change_string(source: bytes, choose: random.Random, pool: Sequence[bytes]) -
     return b"".join(tokens)
 
 
+def replace_operand(source: bytes, choose: random.Random, pool: Sequence[bytes]) -> bytes:
+    """Puts an expression where a name stood: most such programs are right, or wrong for one reason only."""
+    tokens = tokens_of(source)
+    names = [at for at, token in enumerate(tokens) if _is_name(token)]
+    if not names:
+        return insert_fragment(source, choose, pool)
+    expression = choose.choice(fragments.EXPRESSIONS).encode()
+    tokens[choose.choice(names)] = b"(" + expression + b")" if choose.random() < 0.4 else expression
+    return b"".join(tokens)
+
+
+def rename(source: bytes, choose: random.Random, pool: Sequence[bytes]) -> bytes:
+    """Leaves few names, so that they meet: parameters with locals, globals with nonlocals, captures with captures."""
+    names = (b"x", b"y", b"x", b"f", b"A", b"T", b"_", b"self.x")
+    renamed = {}
+    tokens = tokens_of(source)
+    for at, token in enumerate(tokens):
+        if _is_name(token):
+            tokens[at] = renamed.setdefault(token, choose.choice(names))
+    return b"".join(tokens)
+
+
+def stack_statements(source: bytes, choose: random.Random, pool: Sequence[bytes]) -> bytes:
+    """Several statements, each in the one before or beside it."""
+    stacked = source
+    for _ in range(choose.choice((1, 2, 3))):
+        piece = choose.choice(fragments.STATEMENTS).encode()
+        both = (piece + b"\n", stacked) if choose.random() < 0.5 else (stacked, b"\n" + piece + b"\n")
+        stacked = both[0] + both[1]
+        if choose.random() < 0.6:
+            stacked = choose.choice(fragments.HEADERS) + b"\n" + _indent(stacked, b"    ")
+    return stacked
+
+
+def _is_name(token: bytes) -> bool:
+    return token[:1].isalpha() and token.isalnum() and token.decode("latin-1") not in _WORDS
+
+
 def add_cookie(source: bytes, choose: random.Random, pool: Sequence[bytes]) -> bytes:
     return choose.choice(fragments.COOKIES) + source
 
@@ -206,6 +245,7 @@ _MUTATIONS: list[Mutation] = [
     *(replace_by_fragment, replace_by_fragment, insert_fragment, insert_fragment),
     *(insert_statement, insert_statement, splice, splice_tokens, change_indent, flip_byte),
     *(change_line_ends, wrap, wrap, nest, change_string),
+    *(replace_operand, replace_operand, replace_operand, rename, rename, stack_statements, stack_statements),
 ]
 
 

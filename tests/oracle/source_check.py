@@ -1,6 +1,6 @@
 """Compare src/source/source.h with CPython 3.13. In: generated cookies and bytes. Out: the differences.
 
-    python3.13 -m tests.oracle.source_check [--probe PATH] [--seed N] [--rounds N]
+    PYTHONPATH=tests python3.13 -m oracle.source_check [--probe PATH] [--seed N] [--rounds N]
 
 What is compared is the tree: `ast.parse(bytes)` against `ast.parse(text)` of the text that decode_source gives, where
 "not accepted" is a result, too. The exit status is 1 if there are any differences. Where we differ, knowingly:
@@ -16,6 +16,7 @@ import argparse
 import ast
 import encodings
 import pkgutil
+import platform
 import random
 import sys
 import warnings
@@ -23,7 +24,7 @@ from collections import Counter
 from encodings.aliases import aliases
 from typing import Iterator
 
-from tests.oracle.source_probe import ask, probe_from
+from oracle.source_probe import ask, probe_from
 from tools.generate_encoding_tables import MULTI_BYTE, REFUSED
 
 # For these only ASCII is compared: iconv takes escape sequences and the characters named above in another way.
@@ -93,7 +94,7 @@ def respelled(name: str, generator: random.Random) -> str:
 
 def body_in(codec: str, generator: random.Random) -> bytes:
     """A string and a comment in the encoding, at times with a byte that may not belong to it."""
-    chars = []
+    chars: list[str] = []
     while len(chars) < 20:
         code = generator.choice([0xA0, 0x400, 0x3040, 0x4E00, 0xAC00, 0x2500, 0x80]) + generator.randrange(0x80)
         try:
@@ -174,7 +175,7 @@ def check(title: str, cases: list[bytes], answers: list[bytes]) -> int:
 
 
 def main() -> int:
-    if sys.version_info[:2] != (3, 13):
+    if not platform.python_version().startswith("3.13."):
         sys.exit("run this with CPython 3.13")
     warnings.simplefilter("ignore")
     parser = argparse.ArgumentParser(description=__doc__)

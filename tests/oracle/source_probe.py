@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 from typing import IO, Iterable
 
-from tests.oracle.places import REPOSITORY
+from oracle.places import REPOSITORY
 
 
 def build_probe(folder: Path) -> Path:

@@ -1,6 +1,6 @@
 """Compare src/source/unicode.h with CPython 3.13. In: the whole of Unicode. Out: the differences; exit status 1 if any.
 
-    python3.13 -m tests.oracle.unicode_check [--probe PATH] [--strings N]
+    PYTHONPATH=tests python3.13 -m oracle.unicode_check [--probe PATH] [--strings N]
 
 Every code point for identifiers, printability and NFKC; every name, alias and named sequence, and names spoilt by one
 character; random strings for NFKC; every lead byte and random bytes for UTF-8.
@@ -9,12 +9,13 @@ character; random strings for NFKC; every lead byte and random bytes for UTF-8.
 from __future__ import annotations
 
 import argparse
+import platform
 import random
 import sys
 import unicodedata
 from typing import Callable, Iterable, Iterator, Tuple
 
-from tests.oracle.source_probe import ask, probe_from
+from oracle.source_probe import ask, probe_from
 from tools.generate_unicode_tables import alias_and_sequence_names
 
 CODE_POINTS = [code for code in range(0x110000) if not 0xD800 <= code < 0xE000]
@@ -108,10 +109,11 @@ def utf8_cases() -> Iterator[Case]:
                 data = b"x" * generator.randrange(40) + bytes([lead, second]) + tail
                 yield b"u" + data, is_utf8(data)
     for _ in range(100_000):
-        data = bytearray("".join(chr(generator.choice(CODE_POINTS)) for _ in range(generator.randint(0, 12))).encode())
-        if data and generator.random() < 0.5:
-            data[generator.randrange(len(data))] = generator.randrange(0x100)
-        yield b"u" + data, is_utf8(data)
+        text = "".join(chr(generator.choice(CODE_POINTS)) for _ in range(generator.randint(0, 12)))
+        spoilt = bytearray(text.encode())
+        if spoilt and generator.random() < 0.5:
+            spoilt[generator.randrange(len(spoilt))] = generator.randrange(0x100)
+        yield b"u" + spoilt, is_utf8(bytes(spoilt))
 
 
 def check(title: str, cases: Iterable[Case], answers_of: Callable[[list[bytes]], list[bytes]]) -> int:
@@ -125,7 +127,7 @@ def check(title: str, cases: Iterable[Case], answers_of: Callable[[list[bytes]],
 
 
 def main() -> int:
-    if sys.version_info[:2] != (3, 13):
+    if not platform.python_version().startswith("3.13."):
         sys.exit("run this with CPython 3.13")
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--probe", help="source_probe, compiled; without it, it is compiled with $CXX or c++")
