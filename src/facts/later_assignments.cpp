@@ -116,8 +116,8 @@ void LaterErrors::check_type_params(NodeId id) {
   names.clear();
   // Those of a class are private to it.
   NodeId owner = tree_.parent(id);
-  TokenId class_name = tree_.kind(owner) == NodeKind::ClassDef ? name_token(tree_, tokens_, owner)
-                                                              : walk_.scope().class_name;
+  TokenId class_name =
+      tree_.kind(owner) == NodeKind::ClassDef ? name_token(tree_, tokens_, owner) : walk_.scope().class_name;
   bool seen_default = false;
   for (NodeId param : tree_.children(id)) {
     TokenId token = name_token(tree_, tokens_, param);

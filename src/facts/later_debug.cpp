@@ -19,7 +19,8 @@ constexpr size_t kBlock = 4096;
 bool may_hold_debug(const char* block) {
   uint8_t found = 0;
   for (size_t i = 0; i < kBlock; ++i) {
-    found |= static_cast<uint8_t>((block[i] == 'b') & (block[i + 1] == 'u') & (block[i + 2] == 'g') & (block[i + 3] == '_'));
+    found |=
+        static_cast<uint8_t>((block[i] == 'b') & (block[i + 1] == 'u') & (block[i + 2] == 'g') & (block[i + 3] == '_'));
   }
   return found != 0;
 }

@@ -52,7 +52,11 @@ class Declarations {
  public:
   Declarations(const Tree& tree, const Tokens& tokens, Version target, bool future_annotations, NameTexts& names,
                Diagnostics& errors)
-      : tree_(tree), tokens_(tokens), target_(target), names_(names), errors_(errors),
+      : tree_(tree),
+        tokens_(tokens),
+        target_(target),
+        names_(names),
+        errors_(errors),
         walk_(tree, tokens, target, future_annotations, true) {}
 
   void read(NodeId statement) {
@@ -88,9 +92,7 @@ class Declarations {
   void add_named_expr(NodeId id);
   void declare(NodeId statement);
   void resolve(const Nonlocal& nonlocal);
-  void report(TokenId token, std::string message) {
-    errors_.push_back({tokens_[token].span(), std::move(message)});
-  }
+  void report(TokenId token, std::string message) { errors_.push_back({tokens_[token].span(), std::move(message)}); }
 
   const Tree& tree_;
   const Tokens& tokens_;

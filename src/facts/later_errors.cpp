@@ -28,11 +28,16 @@ void keep_common(Diagnostics& errors, const Diagnostics& others) {
 // Every version has its own scopes, so what no version accepts is found by asking each of them; but only for files in
 // which the newest finds something.
 Diagnostics find_errors_of_all_versions(std::string_view text, const Tokens& tokens, const Tree& tree) {
-  Diagnostics errors = LaterErrors(text, tokens, tree, kNewestVersion).run();
-  for (uint8_t minor = kOldestVersion.minor; minor < kNewestVersion.minor && !errors.empty(); ++minor) {
-    keep_common(errors, LaterErrors(text, tokens, tree, Version{minor}).run());
+  const Diagnostics newest = LaterErrors(text, tokens, tree, kNewestVersion).run();
+  Diagnostics common = newest;
+  if (newest.empty()) return common;
+  for (uint8_t minor = kOldestVersion.minor; minor < kNewestVersion.minor; ++minor) {
+    const Diagnostics others = LaterErrors(text, tokens, tree, Version{minor}).run();
+    if (others.empty()) return {};
+    keep_common(common, others);
   }
-  return errors;
+  // All reject the file, if each for another reason.
+  return common.empty() ? newest : common;
 }
 
 }  // namespace

@@ -78,7 +78,8 @@ TEST(LaterErrors, Targets) {
 }
 
 TEST(LaterErrors, Patterns) {
-  expect_error("match x:\n  case a: pass\n  case 1: pass", "a", "`a` matches everything; what follows is never reached");
+  expect_error("match x:\n  case a: pass\n  case 1: pass", "a",
+               "`a` matches everything; what follows is never reached");
   expect_error("match x:\n  case [a, a]: pass", "a", "pattern binds `a` twice");
   expect_error("match x:\n  case [a] | [b]: pass", "[a] | [b]", "alternatives of a pattern bind different names");
   expect_error("match x:\n  case {1: a, True: b}: pass", "True", "mapping pattern has this key twice");
@@ -108,8 +109,8 @@ TEST(LaterErrors, AnyVersion) {
 // Trees after syntax errors are not what CPython would look at, but must do no harm.
 TEST(LaterErrors, TreesWithErrorsDoNoHarm) {
   for (const char* broken : {"def f(:\n  return\n", "class C(\n", "match x:\n  case [a, |]: pass\n", "[x for\n",
-                                "lambda *: (yield", "global\nnonlocal x,\n", "try:\nexcept\n", "x: = *\n", "type X[ = 1",
-                                "f(a=, a=)\n", "from __future__ import\n", "with a as: pass\n", "@\ndef f"}) {
+                             "lambda *: (yield", "global\nnonlocal x,\n", "try:\nexcept\n", "x: = *\n", "type X[ = 1",
+                             "f(a=, a=)\n", "from __future__ import\n", "with a as: pass\n", "@\ndef f"}) {
     const std::string text = broken;
     LexResult lexed = lex(text);
     ParseResult parsed = parse(text, lexed.tokens);
@@ -155,8 +156,8 @@ TEST(LaterErrors, CorpusHasCPythonsVerdicts) {
       if (column >= verdicts.size() || verdicts[column] == '?') continue;
       Verdict verdict = judge(snippet, Version{minor});
       if (snippet.find(kParserIsStricter) != std::string::npos && !verdict.accepted) continue;
-      EXPECT_EQ(verdict.accepted, verdicts[column] == '.')
-          << "3." << int{minor} << ": " << verdict.message << "\n" << snippet;
+      EXPECT_EQ(verdict.accepted, verdicts[column] == '.') << "3." << int{minor} << ": " << verdict.message << "\n"
+                                                           << snippet;
       ++judged;
     }
   };

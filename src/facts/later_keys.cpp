@@ -122,7 +122,8 @@ std::string literal_key(std::string_view text, const Tree& tree, const Tokens& t
       NodeId left = tree.first_child(id);
       NodeId right = left ? tree.next_sibling(left) : NodeId();
       if (!right || right >= tree.end_of(id)) return {};
-      if (!read_signed(text, tree, tokens, left, number) || !read_signed(text, tree, tokens, right, imaginary)) return {};
+      if (!read_signed(text, tree, tokens, left, number) || !read_signed(text, tree, tokens, right, imaginary))
+        return {};
       const bool minus = tree[id].operation() == Operator::Sub;
       return complex_key(number.value, minus ? -imaginary.value : imaginary.value);
     }

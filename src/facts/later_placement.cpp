@@ -123,7 +123,7 @@ void LaterErrors::check_closed_scope(uint32_t index) {
   if (is_comprehension(scope.kind) && scope.kind != ScopeKind::GeneratorExp && scope.coroutine) {
     Scope& around = walk_.scope(scope.parent);
     const bool looked_at = scope.compiled || target_.minor >= 14;
-    if (target_.minor >= 11) {
+    if (target_.minor >= 11 || is_type_scope(around.kind)) {
       // A comprehension becomes asynchronous by one inside it.
       if (looked_at && !around.is_async && !is_comprehension(around.kind)) report(scope.node, kAsyncComprehension);
       around.coroutine = true;

@@ -64,7 +64,8 @@ void ScopeWalk::schedule(NodeId node, Region region) {
 void ScopeWalk::schedule_annotation(NodeId node, Region region) {
   if (!node) return;
   const NodeKind kind = tree_.kind(node);
-  if (exact_ || (kind != NodeKind::Name && kind != NodeKind::String && kind != NodeKind::Constant)) schedule(node, region);
+  if (exact_ || (kind != NodeKind::Name && kind != NodeKind::String && kind != NodeKind::Constant))
+    schedule(node, region);
 }
 
 void ScopeWalk::schedule_scope(NodeId node, uint32_t scope, Region region) {
@@ -324,7 +325,7 @@ void ScopeWalk::enter_try(NodeId id) {
   schedule(view.body, deeper(id, protected_by_finally, view.handlers.empty() ? 0 : 1));
   for (NodeId handler : view.handlers) {
     // 3.8 has no block of its own around the handlers.
-    Region region = deeper(handler, protected_by_finally, target_.minor >= 9 ? 2 : 1);
+    Region region = deeper(handler, protected_by_finally, target_.minor >= 9 || star ? 2 : 1);
     if (star) {
       region.in_except_star = true;
       region.loop = LoopState::BehindExceptStar;

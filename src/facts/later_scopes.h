@@ -28,7 +28,9 @@ enum class ScopeKind : uint8_t {
   TypeAlias,
 };
 
-constexpr bool is_comprehension(ScopeKind kind) { return kind >= ScopeKind::ListComp && kind <= ScopeKind::GeneratorExp; }
+constexpr bool is_comprehension(ScopeKind kind) {
+  return kind >= ScopeKind::ListComp && kind <= ScopeKind::GeneratorExp;
+}
 constexpr bool is_type_scope(ScopeKind kind) { return kind >= ScopeKind::Annotation; }
 
 struct Scope {

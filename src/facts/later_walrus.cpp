@@ -62,8 +62,7 @@ bool LaterErrors::check_comprehension_targets(NodeId id, uint32_t scope, bool di
   auto found = targets.uses.find(name);
   if (found == targets.uses.end()) return true;
   const TargetUse& use = found->second;
-  const uint32_t clause =
-      in_element ? NodeId::kNone : static_cast<uint32_t>(behind - targets.clauses.begin() - 1);
+  const uint32_t clause = in_element ? NodeId::kNone : static_cast<uint32_t>(behind - targets.clauses.begin() - 1);
   bool before = use.first_store <= clause && use.first_store != NodeId::kNone;
   // Before 3.12 a name read in a target (`for x.a in …`) counted as well.
   if (target_.minor < 12 && use.first_load != NodeId::kNone) before = before || use.first_load <= clause;

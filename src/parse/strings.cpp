@@ -104,7 +104,9 @@ void Parser::f_string_field() {
     comprehension_clauses();
     emit(NodeKind::GeneratorExp, value);
   }
-  if (!failed() && last().kind == NodeKind::Starred && last().first_token.index == value.token) {
+  // 3.9 to 3.11 rejected this in the grammar; elsewhere it is judged with the other stars (facts/later_errors.h).
+  const bool star_is_syntax = target_ >= Version{9} && target_ < Version{12};
+  if (star_is_syntax && !failed() && last().kind == NodeKind::Starred && last().first_token.index == value.token) {
     return fail_at(span_of(last()), "a starred expression in an f-string field needs a comma behind it");
   }
   const bool debug = accept(TokenKind::Equal);

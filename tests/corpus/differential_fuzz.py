@@ -1,4 +1,4 @@
-"""Mutates real programs and compares verdict and tree with CPython 3.13. In: a seed. Out: differences, reduced.
+"""Mutates real programs and compares verdict and tree with CPython's. In: a seed. Out: differences, reduced.
 
 The inputs are single statements and functions of the standard library and the snippets of verdict_corpus.py. The same
 seed gives the same inputs on the same corpus. Each failing input is made small and written to --out, with its cause.
@@ -198,6 +198,9 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=100_000)
     parser.add_argument("--start", type=int, default=0, help="number of the first round")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--version", default="3.13", help="compare with this CPython; before 3.13: only what it accepts"
+    )
     parser.add_argument("--out", type=Path, help="folder for the reduced inputs")
     parser.add_argument("--per-group", type=int, default=2)
     parser.add_argument("--max-groups", type=int, default=60)
@@ -206,11 +209,12 @@ def main() -> int:
 
     library = places.find_library(options.library)
     oracle = pythons.oracle_python()
-    if library is None or oracle is None:
-        print("needs graphmend's shared library (--library) and a CPython 3.13", file=sys.stderr)
+    compared = {python.name: python for python in pythons.find_pythons().values()}.get(options.version)
+    if library is None or oracle is None or compared is None:
+        print(f"needs graphmend's shared library (--library), a CPython 3.13 and {options.version}", file=sys.stderr)
         return 2
     started = time.monotonic()
-    fuzzer = Fuzzer(oracle, library, write_pool(options.cache, oracle), options.seed)
+    fuzzer = Fuzzer(compared, library, write_pool(options.cache, oracle), options.seed)
     fuzzer.run(options.start, options.rounds)
     seconds = time.monotonic() - started
     report(fuzzer, options.out, options.per_group, options.max_groups, options.max_tests)

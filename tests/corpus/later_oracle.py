@@ -66,8 +66,10 @@ def ask(python: str, snippets: list[str]) -> str:
 
 def main() -> None:
     snippets = list(dict.fromkeys(read_snippets()))
-    verdicts = zip(*(ask(python, snippets) for python in sys.argv[1:]))
-    text = "".join(f"{MARKER} {''.join(letters)}\n{snippet}" for letters, snippet in zip(verdicts, snippets))
+    verdicts = zip(*(ask(python, snippets) for python in sys.argv[1:]), strict=True)
+    text = "".join(
+        f"{MARKER} {''.join(letters)}\n{snippet}" for letters, snippet in zip(verdicts, snippets, strict=True)
+    )
     CASES.write_text(text, encoding="utf-8")
 
 

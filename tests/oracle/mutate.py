@@ -211,7 +211,7 @@ def replace_operand(source: bytes, choose: random.Random, pool: Sequence[bytes])
 def rename(source: bytes, choose: random.Random, pool: Sequence[bytes]) -> bytes:
     """Leaves few names, so that they meet: parameters with locals, globals with nonlocals, captures with captures."""
     names = (b"x", b"y", b"x", b"f", b"A", b"T", b"_", b"self.x")
-    renamed = {}
+    renamed: dict[bytes, bytes] = {}
     tokens = tokens_of(source)
     for at, token in enumerate(tokens):
         if _is_name(token):
