@@ -79,8 +79,7 @@ void Lexer::open_f_string(const char* start, uint8_t prefix_length, uint8_t flag
 void Lexer::lex_f_string_field_start() {
   OpenFString& f_string = f_strings_.back();
   if (f_string.open_fields == kMaxFStringFieldDepth) error(p_, p_ + 1, "f-string fields are nested too deeply");
-  // Saturates; the error is there already.
-  if (f_string.open_fields < 255) ++f_string.open_fields;
+  ++f_string.open_fields;
   open_bracket('{', true);
   const char* start = p_++;
   add(TokenKind::LeftBrace, start, p_);
@@ -106,7 +105,7 @@ void Lexer::lex_f_string_text() {
     add(TokenKind::FStringEnd, text_end, p_, f_string.flags);
     // Fields that are still open end here too; the parser will miss their braces.
     while (f_string.open_fields > 0 && !brackets_.empty()) {
-      f_string.open_fields = static_cast<uint8_t>(f_string.open_fields - (brackets_.back().is_field ? 1 : 0));
+      f_string.open_fields -= brackets_.back().is_field ? 1 : 0;
       brackets_.pop_back();
     }
     f_strings_.pop_back();

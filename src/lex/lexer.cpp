@@ -268,7 +268,9 @@ void Lexer::open_bracket(char open, bool is_field) {
 // Pops the matching bracket, and those above it that were never closed. A stray closer pops nothing.
 void Lexer::close_bracket(char close) {
   const char open = close == ')' ? '(' : close == ']' ? '[' : '{';
-  for (size_t i = brackets_.size(); i-- > 0;) {
+  // No deeper than brackets may be nested: else a file of `(` and then `]` would take quadratic time.
+  const size_t lowest = brackets_.size() > kMaxBracketDepth ? brackets_.size() - kMaxBracketDepth : 0;
+  for (size_t i = brackets_.size(); i-- > lowest;) {
     // Nothing but `}` ends a replacement field.
     if (brackets_[i].is_field && open != '{') return;
     if (brackets_[i].open != open) continue;

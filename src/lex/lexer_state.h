@@ -36,7 +36,7 @@ class Lexer {
     // Set at a field's colon, cleared when a field closes; in it `{{` is no escape.
     bool in_format_spec = false;
     // How many of this string's own fields are open.
-    uint8_t open_fields = 0;
+    uint32_t open_fields = 0;
   };
 
   // lexer.cpp

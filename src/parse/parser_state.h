@@ -6,6 +6,7 @@
 // the statement that failed is closed as an ErrorStatement (recovery.cpp), behind which parsing goes on.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "lex/token.h"
 #include "parse/parser.h"
 #include "parse/tree.h"
+#include "source/line_index.h"
 
 namespace graphmend {
 
@@ -222,6 +224,8 @@ class Parser {
   uint32_t previous_ = 0;
   std::vector<Node> nodes_;
   Diagnostics errors_;
+  // For messages that name a line.
+  mutable std::optional<LineIndex> lines_;
   bool failed_ = false;
   // Directly in an f-string field, where a colon starts the format: a lambda needs parentheses there.
   bool bare_field_ = false;

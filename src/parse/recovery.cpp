@@ -40,16 +40,11 @@ Span Parser::span_since(Mark from) const {
 
 // " at line 12" for a token on another line than the current one.
 std::string Parser::place_of(uint32_t token) const {
-  auto count_lines = [&](uint32_t from, uint32_t to) {
-    uint32_t lines = 0;
-    for (uint32_t i = from; i < to; ++i) {
-      if (text_[i] == '\n' || (text_[i] == '\r' && (i + 1 == text_.size() || text_[i + 1] != '\n'))) ++lines;
-    }
-    return lines;
-  };
-  const uint32_t start = tokens_[TokenId(token)].start;
-  if (count_lines(start, current_span().start) == 0) return "";
-  return " at line " + std::to_string(count_lines(0, start) + 1);
+  // Made once, when first needed: a file with a million errors must not be counted through a million times.
+  if (!lines_) lines_.emplace(text_);
+  const uint32_t line = lines_->position(tokens_[TokenId(token)].start).line;
+  if (line == lines_->position(current_span().start).line) return "";
+  return " at line " + std::to_string(line);
 }
 
 // "`)` to close `(` at line 12"

@@ -155,7 +155,8 @@ def load_roots(cache: Path) -> dict[str, Path]:
     """What collect found last; the CPythons alone, if it has not been run."""
     listing = cache / "roots.json"
     if listing.exists():
-        return {name: Path(path) for name, path in json.loads(listing.read_text()).items()}
+        named = {name: Path(path) for name, path in json.loads(listing.read_text()).items()}
+        return {name: path for name, path in named.items() if path.is_dir()}
     found = pythons.find_pythons()
     return {f"python{python.name}": python.library for python in found.values()}
 
