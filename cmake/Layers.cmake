@@ -104,7 +104,7 @@ function(graphmend_fuzzers folder)
   endforeach()
 endfunction()
 
-# Each .cpp of the folder is one executable, bench_<file>; Google Benchmark is linked where it is included.
+# Each .cpp of the folder is one executable, bench_<file>.
 function(graphmend_benchmarks folder)
   graphmend_sources(sources tests ${folder})
   foreach(source IN LISTS sources)
@@ -112,11 +112,6 @@ function(graphmend_benchmarks folder)
     graphmend_prefixed(target bench_ ${name})
     add_executable(${target} ${source})
     target_link_libraries(${target} PRIVATE ${graphmend_layers_so_far})
-    file(STRINGS ${source} uses_benchmark REGEX "^#include <benchmark/" LIMIT_COUNT 1)
-    if(uses_benchmark)
-      graphmend_found_package(benchmark libbenchmark-dev)
-      target_link_libraries(${target} PRIVATE benchmark::benchmark)
-    endif()
   endforeach()
 endfunction()
 

@@ -35,8 +35,8 @@ NOT_IN_CORE = frozenset(["iostream", "print", "syncstream"])
 LAST_OF_CORE = "mend"
 
 VECTOR_UNITS = ("immintrin.h", "emmintrin.h", "tmmintrin.h", "arm_neon.h")
-SYSTEM_FILES = ("dirent.h", "fcntl.h", "poll.h", "unistd.h")
-SYSTEM_FILES += ("sys/mman.h", "sys/resource.h", "sys/stat.h", "sys/types.h")
+SYSTEM_FOLDER = ("sys/mman.h", "sys/resource.h", "sys/stat.h", "sys/types.h")
+SYSTEM_FILES = ("dirent.h", "fcntl.h", "poll.h", "unistd.h", *SYSTEM_FOLDER)
 
 # Headers from outside the standard library, by layer; a name with a slash at the end allows the whole folder.
 ALLOWED: dict[str, tuple[str, ...]] = {

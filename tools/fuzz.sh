@@ -18,7 +18,7 @@ for fuzzer in build/fuzz/fuzz_*; do
   [[ -d "fuzz/corpus/$name" ]] && seeds=("fuzz/corpus/$name")
   echo "== fuzz $name, $seconds seconds"
   if ! "$fuzzer" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=4096 -print_final_stats=1 -verbosity=0 \
-    -artifact_prefix="$findings/$name-" "$grown" "${seeds[@]}" </dev/null; then
+    -artifact_prefix="$findings/$name-" -dict=fuzz/python.dict "$grown" "${seeds[@]}" </dev/null; then
     echo "fuzz $name: finding in $findings" >&2
     status=1
   fi

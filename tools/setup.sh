@@ -3,6 +3,7 @@
 #   tools/setup.sh debian PACKAGE...   installs those packages that are missing; asks for nothing when none is
 #   tools/setup.sh venv                makes .venv with the pinned tools of pyproject.toml
 #   tools/setup.sh cross               adds the cross compiler (zig) to .venv
+#   tools/setup.sh bench               adds the rivals of the benchmarks to .venv
 #   tools/setup.sh torch               makes .venv-torch, whose files the corpus and the benchmarks read
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -93,15 +94,19 @@ case "${1:-}" in
     say "installing zig into .venv"
     pip_install .venv --group cross
     ;;
+  bench)
+    say "installing the rivals of the benchmarks into .venv"
+    pip_install .venv --group bench
+    ;;
   torch)
     make_venv .venv-torch
     say "installing torch 2.13.0 into .venv-torch (a large download)"
-    # torch by itself and first: nothing else may choose its version.
-    pip_install .venv-torch 'torch==2.13.0'
-    pip_install .venv-torch 'transformers==4.52.4'
+    # Only their files are read, so their dependencies stay out.
+    pip_install .venv-torch --no-deps 'torch==2.13.0'
+    pip_install .venv-torch --no-deps 'transformers==4.52.4'
     ;;
   *)
-    sed -n '2,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+    sed -n '2,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
     exit 2
     ;;
 esac

@@ -43,7 +43,7 @@ FrontEnd read_decoded(Source source, Version target) {
   FrontEnd front;
   front.source = std::move(source);
   const std::string& text = front.source.text;
-  LexResult lexed = lex(text);
+  LexResult lexed = lex(text, target);
   front.tokens = std::move(lexed.tokens);
   ParseResult parsed = parse(text, front.tokens, target);
   front.tree = std::move(parsed.tree);

@@ -141,7 +141,10 @@ void LaterErrors::check_type_params(NodeId id) {
 void LaterErrors::check_comparison(NodeId id) {
   const bool flufl = future_flufl_ && target_.minor >= 14;
   const bool angled = tokens_[tree_[id].first_token].kind == TokenKind::LessGreater;
-  if (angled && !flufl) report(id, "`<>` is no operator; write `!=`");
+  if (angled && !flufl) {
+    report(id, future_flufl_ ? "`<>` needs Python 3.14 even with `barry_as_FLUFL`; write `!=`"
+                             : "`<>` is no operator; write `!=`");
+  }
   if (!angled && flufl) report(id, "`!=` after `from __future__ import barry_as_FLUFL`; write `<>`");
 }
 

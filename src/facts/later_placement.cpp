@@ -132,7 +132,9 @@ void LaterErrors::check_closed_scope(uint32_t index) {
       around.async_inside = scope.node;
     }
   }
-  if (scope.async_inside && !scope.coroutine) report(scope.async_inside, kAsyncComprehension);
+  if (scope.async_inside && !scope.coroutine) {
+    report(scope.async_inside, "an asynchronous comprehension inside another comprehension needs Python 3.11");
+  }
   if (scope.coroutine && scope.generator && scope.value_return) {
     report(scope.value_return, "`return` with a value in an async generator; only a bare `return` may end it");
   }

@@ -47,9 +47,10 @@ bool is_line_end(char c) { return c == '\n' || c == '\r'; }
 
 }  // namespace
 
-LexResult lex(const std::string& text) { return Lexer(text).run(); }
+LexResult lex(const std::string& text, Version target) { return Lexer(text, target).run(); }
 
-Lexer::Lexer(const std::string& text) : begin_(text.data()), end_(begin_ + text.size()), p_(begin_) {
+Lexer::Lexer(const std::string& text, Version target)
+    : target_(target), begin_(text.data()), end_(begin_ + text.size()), p_(begin_) {
   // About a token for every five bytes; pages that stay unused are never touched.
   tokens_.reserve(text.size() / 4 + 16);
   indentations_.push_back({});
@@ -68,7 +69,7 @@ LexResult Lexer::run() {
 void Lexer::lex_line_start() {
   for (;;) {
     Indentation at;
-    // Indentation split by a backslash counts up to the first one.
+    // Indentation split by a backslash counts up to the first one; before 3.10 a backslash was a token like others.
     uint32_t continued_column = 0;
     for (;; ++p_) {
       if (*p_ == ' ') {
@@ -79,7 +80,7 @@ void Lexer::lex_line_start() {
         ++at.alternative;
       } else if (*p_ == '\f') {
         at = {};
-      } else if (*p_ == '\\') {
+      } else if (*p_ == '\\' && target_ >= Version{10}) {
         if (continued_column == 0) continued_column = at.column;
         if (!skip_continuation()) return;
         --p_;
@@ -206,7 +207,7 @@ bool Lexer::skip_continuation() {
     return false;
   }
   if (!at_end()) p_ = after_line_end(p_);
-  if (at_end()) {
+  if (at_end() && target_ >= Version{12}) {
     error(start, start + 1, "a backslash continues the line, but the file ends here");
     add(TokenKind::Error, start, start + 1);
     return false;

@@ -13,7 +13,7 @@ namespace graphmend {
 
 class Lexer {
  public:
-  explicit Lexer(const std::string& text);
+  Lexer(const std::string& text, Version target);
   LexResult run();
 
  private:
@@ -79,6 +79,7 @@ class Lexer {
   }
   bool in_field() const { return !brackets_.empty() && brackets_.back().is_field; }
 
+  const Version target_;
   const char* const begin_;
   const char* const end_;
   const char* p_;

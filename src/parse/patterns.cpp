@@ -118,7 +118,8 @@ void Parser::dotted_name_expression() {
 void Parser::name_pattern() {
   Mark from = mark();
   const TokenKind next = peek_kind();
-  if (next != TokenKind::Dot && next != TokenKind::LeftParen) return emit_leaf(NodeKind::MatchAs);
+  // `_` is a pattern of its own, whatever follows.
+  if ((next != TokenKind::Dot && next != TokenKind::LeftParen) || at_name("_")) return emit_leaf(NodeKind::MatchAs);
   dotted_name_expression();
   if (at(TokenKind::LeftParen)) return class_pattern(from);
   emit(NodeKind::MatchValue, from);
@@ -195,7 +196,7 @@ void Parser::class_pattern(Mark from) {
   bool seen_keyword = false;
   while (!at(TokenKind::RightParen) && !failed()) {
     Mark one = mark();
-    if (at(TokenKind::Name) && peek_kind() == TokenKind::Equal) {
+    if (at(TokenKind::Name) && !at_name("_") && peek_kind() == TokenKind::Equal) {
       advance();
       advance();
       pattern();

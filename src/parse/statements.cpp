@@ -29,6 +29,8 @@ bool augmented_operator(TokenKind kind, Operator& op) {
 
 void Parser::statements_until(TokenKind end) {
   while (!at(end) && !at(TokenKind::EndOfFile)) {
+    // What a backslash before an empty line was before 3.10.
+    if (target_ < Version{10} && accept(TokenKind::Newline)) continue;
     // Left over from a block whose header failed.
     if (accept(TokenKind::Dedent)) continue;
     statement();
