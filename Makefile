@@ -117,14 +117,14 @@ format: | .venv/ready ## put the C++ and Python files into the house format
 .PHONY: bench
 bench: build-bench .venv/bench .venv-torch/ready ## speed against ast.parse, ruff and others, in bench/results/
 	$(step) "worst shapes"
-	@python bench/worst_shapes.py
+	@python bench/worst_shapes.py --output bench/results/worst_shapes.md
 	$(step) "beside the rivals"
 	@python bench/front_end.py $(BENCH_ARGS)
 
-FUZZ_SECONDS ?= 60
+FUZZ_SECONDS ?= 600
 FUZZ_ROUNDS ?= 100000
 .PHONY: fuzz
-fuzz: build/debian-fuzz build-fuzz ## run each fuzzer for FUZZ_SECONDS (default 60)
+fuzz: build/debian-fuzz build-fuzz ## run each fuzzer for FUZZ_SECONDS (default 600)
 	@tools/fuzz.sh $(FUZZ_SECONDS)
 
 CORPUS = python tests/corpus

@@ -24,6 +24,8 @@ add_library(graphmend_settings INTERFACE)
 target_link_libraries(graphmend_settings INTERFACE Threads::Threads)
 target_include_directories(graphmend_settings INTERFACE "${PROJECT_SOURCE_DIR}/src")
 target_compile_options(graphmend_settings INTERFACE -Wall -Wextra -Wshadow)
+# clang 19 blames us for a deprecated function that libstdc++ 12 calls inside of std::stable_sort.
+target_compile_options(graphmend_settings INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
 if(GRAPHMEND_WERROR)
   target_compile_options(graphmend_settings INTERFACE -Werror)
 endif()

@@ -89,12 +89,18 @@ void Lexer::lex_line_start() {
       }
     }
     if (at_end()) return;
+    // 3.9 took such a line for blank: what follows the backslash has no indentation of its own.
+    const bool unindented = *p_ == '\\' && target_ == Version{9};
+    while (unindented && *p_ == '\\') {
+      if (!skip_continuation()) return;
+      while (is_class(*p_, char_class::kBlank)) ++p_;
+    }
     if (*p_ == '#') lex_comment();
     if (is_line_end(*p_)) {
       p_ = after_line_end(p_);
       continue;
     }
-    if (at_end()) return;
+    if (at_end() || unindented) return;
     if (continued_column != 0) at = {continued_column, continued_column};
     set_indentation(at);
     return;
