@@ -1,8 +1,9 @@
 """Speed of the front end beside its rivals. In: the bench build, CPython 3.13, torch. Out: bench/results/front_end.md.
 
-All contenders read the same files in the same run, one thread each, and CPU time is counted. They take turns in every
-round, so that a slow moment of the machine hits all of them; a ratio is taken within each round, and the median of the
+All contenders read the same files in the same run, one thread each, and CPU time is counted. Ours runs before and after
+every rival, and the ratio is to the mean of the two, so that a slow moment of the machine hits both; the median of the
 rounds is the result. In memory: the files are read before the clock starts. As a command: all the process does.
+A busy machine slows large programs more than small ones, so instructions are counted too, where that can be done.
 """
 
 from __future__ import annotations
@@ -37,18 +38,15 @@ class UnavailableError(Exception):
 
 @dataclass
 class Contender:
-    """Somebody who reads the files; `run` gives CPU seconds and bytes, or several results by name."""
+    """Somebody who reads the files; `run` gives CPU seconds and bytes."""
 
     name: str
     run: Callable[[], tuple[float, int]]
+    note: str = ""
     # Megabytes a second, one for each round.
     speeds: list[float] = field(default_factory=list)
-    note: str = ""
-
-    def measure(self) -> None:
-        """One round."""
-        seconds, size = self.run()
-        self.speeds.append(size / seconds / 1e6)
+    # In the same round, how many times as fast each of ours was.
+    ratios: dict[str, list[float]] = field(default_factory=dict)
 
     @property
     def speed(self) -> float:
@@ -106,38 +104,45 @@ def write_list(path: Path, files: list[Path]) -> Path:
     return path
 
 
-class Ours:
-    """All stages of ours come from one process; each is a contender of its own."""
+# The stages of bench_front_end, as the tables call them.
+STAGES = {
+    "scan": "a scan for line ends",
+    "lex": "graphmend, lexer",
+    "lex+parse": "graphmend, lexer and parser",
+    "tree": "graphmend, bytes to tree",
+    "errors": "graphmend, bytes to all errors",
+}
+OUR_COMMAND = "`graphmend parse --jobs 1`"
 
-    def __init__(self, tools: Tools, listing: Path) -> None:
-        self.command: list[str | Path] = [tools.bench, "--rounds", "1", "--list", listing]
-        self.results: dict[str, tuple[float, int]] = {}
+
+class Ours:
+    """All of ours: the stages, which come from one process, and the whole command."""
+
+    def __init__(self, tools: Tools, corpus: Corpus, listing: Path) -> None:
+        self.stages: list[str | Path] = [tools.bench, "--rounds", "1", "--list", listing]
+        self.command: list[str | Path] = [tools.graphmend, "parse", "--jobs", "1", corpus.folder]
+        self.size = corpus.size
+        # Megabytes a second, one for each run.
+        self.speeds: dict[str, list[float]] = {name: [] for name in [*STAGES.values(), OUR_COMMAND]}
         self.memory: dict[str, float] = {}
 
-    def refresh(self) -> None:
-        """One run over all files, the answers kept by stage."""
-        for line in json_lines(self.command):
-            size = float(str(line["bytes"]))
-            if line["stage"] == "memory":
-                self.memory = {
-                    "peak": float(str(line["peak"])) / size,
-                    "kept": float(str(line["kept"])) / size,
-                    "worst": float(str(line["worst_peak_per_byte"])),
-                    "tokens": float(str(line["tokens"])) / size,
-                    "nodes": float(str(line["nodes"])) / size,
-                }
-            else:
-                self.results[str(line["stage"])] = (float(str(line["seconds"])), int(size))
+    def run(self) -> dict[str, float]:
+        """One run over all files: CPU seconds by name."""
+        seconds = {OUR_COMMAND: command_seconds(self.command)}
+        for line in json_lines(self.stages):
+            stage, size = str(line["stage"]), float(str(line["bytes"]))
+            if stage == "memory":
+                self.memory = {name: float(str(line[name])) / size for name in ("peak", "kept", "tokens", "nodes")}
+                self.memory["worst"] = float(str(line["worst_peak_per_byte"]))
+            elif stage in STAGES:
+                seconds[STAGES[stage]] = float(str(line["seconds"]))
+        for name, value in seconds.items():
+            self.speeds[name].append(self.size / value / 1e6)
+        return seconds
 
-    def stage(self, name: str, fresh: bool = False) -> Callable[[], tuple[float, int]]:
-        """The time of one stage in the latest run; the first stage asked for in a round makes that run."""
-
-        def run() -> tuple[float, int]:
-            if fresh:
-                self.refresh()
-            return self.results[name]
-
-        return run
+    def contenders(self) -> list[Contender]:
+        """For the table of speeds, when all was run."""
+        return [Contender(name, lambda: (0.0, 0), speeds=speeds) for name, speeds in self.speeds.items()]
 
 
 def rival(python: Path, name: str, listing: Path) -> Callable[[], tuple[float, int]]:
@@ -155,64 +160,54 @@ def whole_command(command: list[str | Path], size: int) -> Callable[[], tuple[fl
     return lambda: (command_seconds(command), size)
 
 
-def contenders_for(corpus: Corpus, tools: Tools, ours: Ours, scratch: Path, sample_size: int) -> list[Contender]:
-    """Everybody, ours first."""
-    listing = write_list(scratch / "files", corpus.files)
-    sample = write_list(scratch / "sample", corpus.sample(sample_size))
+def rivals_for(corpus: Corpus, tools: Tools, listing: Path, sample: Path) -> list[Contender]:
+    """Everybody but ours."""
     here = Path(sys.executable)
-    size = corpus.size
     entries = [
-        Contender("graphmend, lexer", ours.stage("lex", fresh=True)),
-        Contender("graphmend, lexer and parser", ours.stage("lex+parse")),
-        Contender("graphmend, bytes to tree", ours.stage("tree")),
-        Contender("graphmend, bytes to all errors", ours.stage("errors")),
-        Contender("a scan for line ends", ours.stage("scan")),
         Contender("CPython's C tokenizer, `TokenizerIter`", rival(tools.cpython, "tokenizer-iterator", listing)),
         Contender("CPython's C tokenizer, no Python objects", rival(tools.cpython, "tokenizer-alone", listing)),
         Contender("CPython, `ast.parse`", rival(tools.cpython, "ast", listing)),
         Contender("CPython, `ast.parse`, no garbage collector", rival(tools.cpython, "ast-without-gc", listing)),
         Contender("tree-sitter-python", rival(here, "tree-sitter", listing)),
         Contender("LibCST, native parser", rival(here, "libcst", sample), note="on a sample"),
-        Contender(
-            "`graphmend parse --jobs 1`", whole_command([tools.graphmend, "parse", "--jobs", "1", corpus.folder], size)
-        ),
     ]
     if tools.ruff:
         graph: list[str | Path] = [tools.ruff, "analyze", "graph", *RUFF, corpus.folder]
         check: list[str | Path] = [tools.ruff, "check", "--select", "E902", "--no-cache", *RUFF, corpus.folder]
-        entries.append(Contender("`ruff analyze graph`", whole_command(graph, size)))
-        entries.append(Contender("`ruff check --select E902 --no-cache`", whole_command(check, size)))
+        entries.append(Contender("`ruff analyze graph`", whole_command(graph, corpus.size)))
+        entries.append(Contender("`ruff check --select E902 --no-cache`", whole_command(check, corpus.size)))
     return entries
 
 
-def measure(entries: list[Contender], rounds: int) -> list[str]:
+def measure(ours: Ours, entries: list[Contender], rounds: int) -> list[str]:
     """All rounds; contenders that cannot run are dropped, and the reasons returned."""
     reasons = []
+    before = ours.run()
     for turn in range(rounds):
         print(f"  round {turn + 1} of {rounds}", file=sys.stderr, flush=True)
         for entry in list(entries):
             try:
-                entry.measure()
+                seconds, size = entry.run()
             except (UnavailableError, OSError) as error:
                 reasons.append(f"{entry.name}: not measured ({error})")
                 entries.remove(entry)
+                continue
+            after = ours.run()
+            speed = size / seconds / 1e6
+            entry.speeds.append(speed)
+            for name in before:
+                our_speed = ours.size / ((before[name] + after[name]) / 2) / 1e6
+                entry.ratios.setdefault(name, []).append(our_speed / speed)
+            before = after
     return reasons
-
-
-def ratio(entries: list[Contender], above: str, below: str) -> list[float] | None:
-    """The ratio in each round, or nothing when one was not measured."""
-    by_name = {entry.name: entry for entry in entries}
-    if above not in by_name or below not in by_name:
-        return None
-    return [a / b for a, b in zip(by_name[above].speeds, by_name[below].speeds, strict=True)]
 
 
 # What must hold: ours, the rival, at least how many times as fast.
 PROMISES = [
     ("graphmend, lexer", "CPython's C tokenizer, `TokenizerIter`", 10.0),
     ("graphmend, lexer and parser", "CPython, `ast.parse`", 14.0),
-    ("`graphmend parse --jobs 1`", "`ruff analyze graph`", 2.0),
-    ("`graphmend parse --jobs 1`", "`ruff check --select E902 --no-cache`", 2.0),
+    (OUR_COMMAND, "`ruff analyze graph`", 2.0),
+    (OUR_COMMAND, "`ruff check --select E902 --no-cache`", 2.0),
 ]
 # Worth knowing.
 BESIDES = [
@@ -229,11 +224,12 @@ PEAK_LIMIT = 12.0
 def ratio_rows(entries: list[Contender], memory: dict[str, float]) -> list[str]:
     """The table of promises and ratios."""
     rows = ["| ours | against | wanted | measured | spread | |", "|---|---|--:|--:|--:|---|"]
+    by_name = {entry.name: entry for entry in entries}
     wanted = [(above, below, f"≥ {least:.0f}", least) for above, below, least in PROMISES]
     wanted += [(above, below, "", 0.0) for above, below in BESIDES]
     for above, below, text, least in wanted:
-        values = ratio(entries, above, below)
-        if values is None:
+        values = by_name[below].ratios.get(above) if below in by_name else None
+        if not values:
             rows.append(f"| {above} | {below} | {text} | not measured | | |")
             continue
         middle = statistics.median(values)
@@ -258,31 +254,52 @@ def speed_rows(entries: list[Contender]) -> list[str]:
     return rows
 
 
-def instructions(tools: Tools, stage: str, folders: list[Path]) -> int:
+def instructions(tools: Tools, command: list[str | Path]) -> int:
     """Instructions of a whole run under callgrind."""
-    command: list[str | Path] = [str(tools.valgrind), "--tool=callgrind", "--callgrind-out-file=/dev/null"]
-    done = subprocess.run([*command, tools.bench, "--stage", stage, *folders], capture_output=True, text=True)
+    callgrind: list[str | Path] = [str(tools.valgrind), "--tool=callgrind", "--callgrind-out-file=/dev/null"]
+    # The hash of a str decides how many steps a lookup takes.
+    environment = {**os.environ, "PYTHONHASHSEED": "0"}
+    done = subprocess.run([*callgrind, *command], capture_output=True, text=True, env=environment)
     found = re.search(r"Collected : (\d+)", done.stderr)
-    if found is None:
+    if done.returncode != 0 or found is None:
         raise UnavailableError("callgrind gave no count")
     return int(found[1])
 
 
-def instruction_rows(corpus: Corpus, tools: Tools) -> list[str]:
+def instruction_rows(corpus: Corpus, tools: Tools, scratch: Path) -> list[str]:
     """Instructions for each byte, which do not depend on how busy the machine is."""
-    names = ", ".join(f"`{folder.name}`" for folder in corpus.subset)
     if tools.valgrind is None:
         return ["Instructions were not counted: valgrind is not installed."]
-    size = sum(file.stat().st_size for folder in corpus.subset for file in corpora.walk(folder))
-    rows = [f"Instructions for each byte of {names} ({size / 1e6:.1f} MB), counted by callgrind:", ""]
-    rows += ["| stage | instructions/byte |", "|---|--:|"]
+    files = [file for folder in corpus.subset for file in corpora.walk(folder)]
+    listing = write_list(scratch / "subset", files)
+    size = sum(file.stat().st_size for file in files)
+    counts: dict[str, float] = {}
     try:
-        before = instructions(tools, "none", corpus.subset)
-        for stage in ("lex", "lex+parse", "tree", "errors"):
-            rows.append(f"| {stage} | {(instructions(tools, stage, corpus.subset) - before) / size:.1f} |")
+        nothing = instructions(tools, [tools.bench, "--stage", "none", "--list", listing])
+        for stage, name in STAGES.items():
+            count = instructions(tools, [tools.bench, "--stage", stage, "--list", listing])
+            counts[name] = (count - nothing) / size
+        nothing = instructions(tools, [tools.cpython, corpora.RIVALS, "nothing", listing])
+        for entry, name in (
+            ("tokenizer-iterator", "CPython's C tokenizer, `TokenizerIter`"),
+            ("tokenizer-alone", "CPython's C tokenizer, no Python objects"),
+            ("ast", "CPython, `ast.parse`"),
+        ):
+            count = instructions(tools, [tools.cpython, corpora.RIVALS, entry, listing, "--once"])
+            counts[name] = (count - nothing) / size
     except UnavailableError as error:
         return [f"Instructions were not counted: {error}."]
-    return rows
+    names = ", ".join(f"`{folder.name}`" for folder in corpus.subset)
+    rows = [f"Instructions for each byte of {names} ({size / 1e6:.1f} MB), counted by callgrind:", ""]
+    rows += [
+        "| | instructions/byte |",
+        "|---|--:|",
+        *(f"| {name} | {number(value)} |" for name, value in counts.items()),
+    ]
+    lexer = counts["CPython's C tokenizer, `TokenizerIter`"] / counts[STAGES["lex"]]
+    tree = counts["CPython, `ast.parse`"] / counts[STAGES["lex+parse"]]
+    rows += ["", f"By this count `TokenizerIter` takes {number(lexer)} times what our lexer takes, and `ast.parse`"]
+    return [*rows, f"{number(tree)} times what our lexer and parser take."]
 
 
 def memory_line(memory: dict[str, float]) -> str:
@@ -326,18 +343,20 @@ def header(tools: Tools, rounds: int) -> list[str]:
         f"Written by `{COMMAND_LINE}` (`bench/front_end.py`); do not edit.",
         "",
         f"{cpu_model()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} when it began. {'; '.join(versions)}.",
-        f"One thread, CPU time, the same files for all; median of {rounds} rounds in which all take turns. MB are 10^6",
-        "bytes. Commands are timed from start to end, with reading files and folders; all others have the files in",
-        "memory. Files that CPython does not accept, or that are not UTF-8, are left out.",
+        f"One thread, CPU time, the same files for all; median of {rounds} rounds, ours before and after every rival.",
+        "MB are 10^6 bytes. Commands are timed from start to end, with reading files and folders; all others have the",
+        "files in memory. Files that CPython does not accept, or that are not UTF-8, are left out.",
     ]
 
 
 def report(corpus: Corpus, tools: Tools, arguments: argparse.Namespace, scratch: Path) -> list[str]:
     """The section of one corpus."""
     print(f"{corpus.name}: {len(corpus.files)} files, {corpus.size / 1e6:.1f} MB", file=sys.stderr, flush=True)
-    ours = Ours(tools, write_list(scratch / "files", corpus.files))
-    entries = contenders_for(corpus, tools, ours, scratch, arguments.sample)
-    reasons = measure(entries, arguments.rounds)
+    listing = write_list(scratch / "files", corpus.files)
+    sample = write_list(scratch / "sample", corpus.sample(arguments.sample))
+    ours = Ours(tools, corpus, listing)
+    entries = rivals_for(corpus, tools, listing, sample)
+    reasons = measure(ours, entries, arguments.rounds)
     if tools.ruff is None:
         reasons.append("ruff: not installed")
     return [
@@ -348,12 +367,12 @@ def report(corpus: Corpus, tools: Tools, arguments: argparse.Namespace, scratch:
         "",
         *ratio_rows(entries, ours.memory),
         "",
-        *speed_rows(entries),
+        *speed_rows([*ours.contenders(), *entries]),
         "",
         *(f"- {reason}" for reason in reasons),
         *([""] if reasons else []),
         *([memory_line(ours.memory), ""] if ours.memory else []),
-        *instruction_rows(corpus, tools),
+        *instruction_rows(corpus, tools, scratch),
     ]
 
 
