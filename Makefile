@@ -195,9 +195,10 @@ build/debian-fuzz: tools/setup.sh | build/debian
 	@tools/setup.sh torch
 	@touch $@
 
-# The wheel is made from the release build, so nothing is compiled twice.
-build/wheel: $(wheel_inputs) | build-release
+# The wheel is made from the release build, so nothing is compiled twice. The first step is pip's too, but pip is mute.
+build/wheel: $(wheel_inputs) | build/release/configured
 	$(step) "wheel"
+	@cmake --build --preset release --target graphmend_cli graphmend_api
 	@rm -f dist/*linux_$(ARCH).whl
 	@python -m pip wheel . --quiet --no-deps --no-build-isolation --disable-pip-version-check \
 	  --wheel-dir dist --config-settings=build-dir=build/release

@@ -6,7 +6,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 folder="$(mktemp -d)"
 trap 'rm -rf "$folder"' EXIT
 
-show() { printf '\n\033[1m%s\033[0m\n' "$1"; }
+bold='' plain=''
+if [[ -t 1 && -z "${NO_COLOR:-}" ]]; then bold=$'\033[1m' plain=$'\033[0m'; fi
+show() { printf '\n%s%s%s\n' "$bold" "$1" "$plain"; }
 # Prints a command as the user would type it, then runs it; syntax errors are part of the show.
 run() {
   printf '$ %s\n' "$*"
@@ -34,9 +36,11 @@ cat >"$folder/broken.py" <<'PYTHON'
 def area(width, height:
     return width * height
 
-total = sum([area(2, 3), area(4, 5)
 for line in report
     print(line)
+
+total = sum([area(2, 3), area(4, 5)
+print(total)
 PYTHON
 run graphmend parse broken.py
 
@@ -49,11 +53,19 @@ PYTHON
 run graphmend parse --target-version 3.9 newer.py
 
 show "the same from Python"
-run python -c 'import graphmend; print(graphmend.__version__, graphmend.parse("x = [1, 2")) '
+cat >"$folder/names.py" <<'PYTHON'
+import graphmend
 
-show "the standard library of $(python --version)"
+tree = graphmend.parse("y = f(x)[0]")
+print([node.kind for node in tree.walk()])
+print(*graphmend.parse("x = [1, 2").errors)
+PYTHON
+cat "$folder/names.py"
+run python names.py
+
+show "the standard library of $(python --version); its tests hold some wrong files on purpose"
 library="$(python -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')"
-bytes="$(find "$library" -name '*.py' -not -path '*/site-packages/*' -not -path '*/test/*' -print0 |
-  xargs -0 cat | wc -c)"
+bytes="$(find "$library" -name '*.py' -not -path '*/site-packages/*' -print0 | xargs -0 cat | wc -c)"
 printf '%s MB of Python below %s\n' "$((bytes / 1000000))" "$library"
-time graphmend parse --quiet "$library" || true
+TIMEFORMAT='%R seconds, %U of processor time'
+time graphmend parse --output-format concise "$library" 2>&1 | tail -n 1 || true
