@@ -38,10 +38,22 @@ TokenId find_repeated(std::vector<NamedToken>& names) {
 
 }  // namespace
 
+// `x[1, *a]: int`: since 3.9 CPython evaluates the index part by part there, and a star is no part by itself.
+bool LaterErrors::is_index_of_bare_annotation(NodeId tuple) const {
+  NodeId subscript = tree_.parent(tuple);
+  NodeId statement = tree_.parent(subscript);
+  return tree_.kind(subscript) == NodeKind::Subscript && tree_.first_child(subscript) != tuple &&
+         tree_.kind(statement) == NodeKind::AnnAssign && tree_.first_child(statement) == subscript &&
+         !tree_[statement].has_optional(0);
+}
+
 void LaterErrors::check_starred(NodeId id) {
   if (!walk_.here().compiled) return;
   NodeKind parent = tree_.kind(tree_.parent(id));
   const bool in_sequence = parent == NodeKind::Tuple || parent == NodeKind::List;
+  if (parent == NodeKind::Tuple && target_.minor >= 9 && is_index_of_bare_annotation(tree_.parent(id))) {
+    return report(id, "starred index in an annotation without a value");
+  }
   if (in_sequence || parent == NodeKind::ErrorExpression || parent == NodeKind::ErrorStatement) return;
   if (tree_[id].context() == Context::Store) {
     return report(id, "starred target that is not in a list or tuple; write `*a, = …`");

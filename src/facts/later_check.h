@@ -62,6 +62,7 @@ class LaterErrors {
 
   // later_assignments.cpp: starred expressions, arguments, parameters
   void check_starred(NodeId id);
+  bool is_index_of_bare_annotation(NodeId tuple) const;
   void check_unpacking(NodeId id);
   void check_keywords(NodeId id);
   void check_parameters(NodeId id);

@@ -36,6 +36,13 @@ void expect_error(const std::string& text, std::string_view place, std::string_v
   EXPECT_EQ(verdict.message, message) << text;
 }
 
+TEST(LaterErrors, StarredIndexOfAnAnnotation) {
+  EXPECT_FALSE(judge("x[1, *a]: int", Version{13}).accepted);
+  EXPECT_TRUE(judge("x[1, *a]: int = 1").accepted);
+  EXPECT_TRUE(judge("x[1, *a].y: int").accepted);
+  EXPECT_TRUE(judge("x[(*a,)]: int", Version{8}).accepted);
+}
+
 TEST(LaterErrors, Placement) {
   expect_error("return 1", "return 1", "`return` outside of a function");
   expect_error("class C:\n  yield 1", "yield 1", "`yield` outside of a function");

@@ -115,6 +115,7 @@ class Parser {
   void assignment(Mark from);
   void augmented_assignment(Mark from, Operator op);
   void annotated_assignment(Mark from);
+  bool begins_with_grouped_target(Mark from) const;
   void require_no_bare_star(Mark value, std::string_view where);
   void return_statement();
   void delete_statement();

@@ -255,12 +255,34 @@ void Parser::require_no_bare_star(Mark value, std::string_view where) {
   }
 }
 
+// `(a).b: int`: CPython's grammar takes `(a)` for the whole target, finds no colon behind it, and gives up.
+bool Parser::begins_with_grouped_target(Mark from) const {
+  if (tokens_[TokenId(from.token)].kind != TokenKind::LeftParen) return false;
+  for (size_t i = from.node; i < nodes_.size(); ++i) {
+    const Node& node = nodes_[i];
+    if (!is_single_target(node)) continue;
+    // As many parentheses behind the node as there are before it.
+    uint32_t before = node.first_token.index;
+    uint32_t after = next_index(node.last_token.index);
+    while (before > from.token && tokens_[TokenId(before - 1)].kind == TokenKind::LeftParen &&
+           tokens_[TokenId(after)].kind == TokenKind::RightParen) {
+      --before;
+      after = next_index(after);
+    }
+    if (before == from.token) return tokens_[TokenId(after)].kind != TokenKind::Colon;
+  }
+  return false;
+}
+
 // annotated_assignment: single_target ':' expression ['=' (yield_expression | star_expressions)]
 void Parser::annotated_assignment(Mark from) {
   const Node& target = last();
   if (!is_single_target(target)) {
     return fail_at(span_of(target),
                    describe(target) + " cannot be annotated; only a single name, attribute or item can");
+  }
+  if (target_ >= Version{9} && begins_with_grouped_target(from)) {
+    return fail_at(span_of(target), "an annotated target cannot begin with a target in parentheses");
   }
   const bool simple = target.kind == NodeKind::Name && target.first_token.index == from.token;
   last().flags |= static_cast<uint8_t>(Context::Store);
