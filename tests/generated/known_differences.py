@@ -1,0 +1,142 @@
+"""Where plain torch.compile 2.13 itself differs from eager. A mended program may do there what either of them does.
+
+Each entry has a name, the reason, and a test that is as narrow as the reason allows. `Explained` only says what a
+difference is; judge.py sees to it that plain torch.compile really gives the same value in the same place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .compare import Difference
+from .observe import Observation
+
+_RESUME = "torch_dynamo_resume_in_"
+
+
+@dataclass(frozen=True)
+class Program:
+    """What an entry may look at besides the difference."""
+
+    text: str
+    eager: list[Observation]
+    plain: list[Observation]
+
+
+@dataclass(frozen=True)
+class Known:
+    """One way in which Dynamo differs from eager."""
+
+    name: str
+    reason: str
+    matches: Callable[[Difference, Program], bool]
+
+
+def _resumed_frames(difference: Difference, program: Program) -> bool:
+    if difference.place != "error.frames" or _RESUME not in difference.seen:
+        return False
+    # The place itself, the last frame's, is right.
+    return bool(difference.expected) and _position(difference.expected) == _position(difference.seen)
+
+
+def _position(frames: str) -> str:
+    return frames.rpartition(" ")[2]
+
+
+def _resumed_function(difference: Difference, program: Program) -> bool:
+    name = difference.seen
+    return difference.place == "events.function" and name.startswith(f"{_RESUME}{difference.expected}_at_")
+
+
+def _resumed_stacklevel(difference: Difference, program: Program) -> bool:
+    if difference.place not in ("events.file", "events.line", "events.function") or "stacklevel=" not in program.text:
+        return False
+    call, _, event = difference.path[:3]
+    return program.eager[call].events[event]["kind"] in ("log", "warning")  # type: ignore[index]
+
+
+def _from_call(cause: Callable[[Observation, Observation], bool]) -> Callable[[Difference, Program], bool]:
+    """Where Dynamo fails a call that eager passes, or the other way round, that call and those after it differ."""
+
+    def matches(difference: Difference, program: Program) -> bool:
+        last = difference.path[0]
+        assert isinstance(last, int)
+        return any(map(cause, program.eager[: last + 1], program.plain[: last + 1]))
+
+    return matches
+
+
+def _raises(seen: Observation, kind: str, text: str = "") -> bool:
+    return seen.error is not None and seen.error["type"] == kind and text in repr(seen.error["args"])
+
+
+def _captured_assert(eager: Observation, plain: Observation) -> bool:
+    return _raises(eager, "builtins.AssertionError") and _raises(plain, "builtins.RuntimeError")
+
+
+def _formatted_float(eager: Observation, plain: Observation) -> bool:
+    return _raises(plain, "exc.InternalTorchDynamoError", "Unknown format code") and eager.error != plain.error
+
+
+def _joined_float(eager: Observation, plain: Observation) -> bool:
+    return _raises(plain, "builtins.TypeError", "expected str instance, float found") and eager.error != plain.error
+
+
+def _raised_class(eager: Observation, plain: Observation) -> bool:
+    return _raises(plain, "builtins.AssertionError", "self._current_exception is not None")
+
+
+KNOWN = [
+    Known(
+        "resume-frames",
+        "after a graph break the rest of the function runs in functions named torch_dynamo_resume_in_…, and the frames"
+        " that lead there have no columns",
+        _resumed_frames,
+    ),
+    Known(
+        "resume-function-name",
+        "a log record made after a graph break has the resume function's name in funcName",
+        _resumed_function,
+    ),
+    Known(
+        "resume-stacklevel",
+        "a resume function is called by the function it continues, so that stacklevel=2 points into the program again",
+        _resumed_stacklevel,
+    ),
+    Known(
+        "captured-assert",
+        "`assert` on a tensor is captured as an operation: it raises RuntimeError, from where the graph was called",
+        _from_call(_captured_assert),
+    ),
+    Known(
+        "formatted-float",
+        "a float from `.item()` that changes between calls becomes symbolic, and formatting it in an f-string fails"
+        " inside Dynamo",
+        _from_call(_formatted_float),
+    ),
+    Known(
+        "joined-float",
+        "an f-string that mixes text and such a float is rebuilt after a break by joining the float itself",
+        _from_call(_joined_float),
+    ),
+    Known(
+        "raised-class",
+        "`raise SomeError` with a class and not an instance can fail inside Dynamo",
+        _from_call(_raised_class),
+    ),
+]
+
+
+class Explained:
+    """The entries, applied to the differences of one program."""
+
+    def __init__(self, text: str, eager: list[Observation], plain: list[Observation]) -> None:
+        self._program = Program(text, eager, plain)
+
+    def reason(self, difference: Difference) -> str | None:
+        """The name of the entry that explains a difference, if one does."""
+        for known in KNOWN:
+            if known.matches(difference, self._program):
+                return known.name
+        return None
