@@ -53,12 +53,16 @@ def dynamo_settings(*, nested: bool) -> dict[str, Any]:
 
 def context(column: str) -> contextlib.AbstractContextManager[Any]:
     if column in (SETTINGS, NESTED):
-        return torch._dynamo.config.patch(dynamo_settings(nested=column == NESTED))
+        patched: contextlib.AbstractContextManager[Any] = torch._dynamo.config.patch(
+            dynamo_settings(nested=column == NESTED)
+        )
+        return patched
     return contextlib.nullcontext()
 
 
 def compile_model(column: str, model: nn.Module, backend: Callable[..., Any], *, fullgraph: bool) -> Callable[..., Any]:
     if column == EAGER:
-        return model
+        return model.__call__
     compiler = mended.compile_model if column == MENDED else torch.compile
-    return compiler(model, backend=backend, dynamic=False, fullgraph=fullgraph)
+    compiled: Callable[..., Any] = compiler(model, backend=backend, dynamic=False, fullgraph=fullgraph)
+    return compiled

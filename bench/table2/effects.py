@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from paths import short
 
 Effect = dict[str, Any]
 
@@ -33,7 +34,7 @@ class Recorder(logging.Handler):
             {
                 "kind": "log",
                 "what": [record.name, record.levelname, record.getMessage()],
-                "where": [record.pathname, record.lineno, record.funcName],
+                "where": [short(record.pathname), record.lineno, record.funcName],
             }
         )
 
@@ -65,7 +66,7 @@ def recorded() -> Iterator[list[Effect]]:
     def show(message: Any, category: type, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
         if not str(Path(filename).resolve()).startswith(TORCH_FOLDER):
             what = [category.__name__, str(message)]
-            effects.append({"kind": "warning", "what": what, "where": [filename, lineno]})
+            effects.append({"kind": "warning", "what": what, "where": [short(filename), lineno]})
 
     with warnings.catch_warnings(), contextlib.redirect_stdout(Lines(effects)):
         warnings.simplefilter("always")

@@ -8,8 +8,12 @@ import argparse
 import contextlib
 import copy
 import json
+import linecache
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import columns
@@ -18,10 +22,11 @@ import effects
 import mended
 import torch
 import torch._dynamo
+from paths import short
 from programs import PROGRAMS
 from torch import Tensor, nn
 from torch._dynamo import convert_frame
-from torch._dynamo.utils import counters, graph_break_reasons
+from torch._dynamo.utils import counters, get_compilation_metrics, graph_break_reasons
 
 CALLS = 3
 CALL_KINDS = ("call_function", "call_method", "call_module")
@@ -41,17 +46,37 @@ class GraphCounter:
         return module.forward
 
 
+@dataclass
+class Skips:
+    """Frames that Dynamo gave up whole, and the breaks that made it do so."""
+
+    frames: list[str] = field(default_factory=list)
+    causes: list[dict[str, Any]] = field(default_factory=list)
+
+    def add(self, code: CodeType) -> None:
+        self.frames.append(f"{short(code.co_filename)}:{code.co_firstlineno} {code.co_name}")
+        last = next(reversed(get_compilation_metrics()), None)
+        # Frames that are refused before they are looked at (generators) have no metrics of their own.
+        if (
+            last is not None
+            and last.fail_reason
+            and (last.co_name, last.co_filename) == (code.co_name, code.co_filename)
+        ):
+            self.causes.append(
+                place(last.fail_reason, last.fail_user_frame_filename or "", last.fail_user_frame_lineno or 0)
+            )
+
+
 @contextlib.contextmanager
-def watching_frames(skipped: list[str]) -> Any:
-    """Names the frames that Dynamo gave up whole. Attempts that raise to the caller are questions, not skips."""
+def watching_frames(skips: Skips) -> Iterator[None]:
+    """Fills `skips`. Attempts that raise to the caller are questions, not skips."""
     original = convert_frame.ConvertFrame.__call__
 
     def watch(self: Any, frame: Any, *args: Any, **kwargs: Any) -> Any:
         before = counters["frames"]["ok"]
         result = original(self, frame, *args, **kwargs)
         if counters["frames"]["ok"] == before:
-            code = frame.f_code
-            skipped.append(f"{short(code.co_filename)}:{code.co_firstlineno} {code.co_name}")
+            skips.add(frame.f_code)
         return result
 
     convert_frame.ConvertFrame.__call__ = watch
@@ -61,31 +86,24 @@ def watching_frames(skipped: list[str]) -> Any:
         convert_frame.ConvertFrame.__call__ = original
 
 
-def short(path: str) -> str:
-    """A path from the package's folder on: the same on every machine."""
-    parts = Path(path).parts
-    return str(Path(*parts[parts.index("site-packages") + 1 :])) if "site-packages" in parts else Path(path).name
-
-
-def place(break_type: str, stack: Any) -> dict[str, Any]:
-    kind = break_type.partition("\n")[0]
-    frame = stack[-1] if stack else None
+def place(reason: str, filename: str, line: int) -> dict[str, Any]:
+    kind = reason.partition("\n")[0]
     return {
         "gb_type": BRANCHING if kind.startswith(JUMP) else kind,
-        "file": short(frame.filename) if frame else "",
-        "line": frame.lineno if frame else 0,
-        "function": frame.name if frame else "",
-        "source": (frame.line or "").strip() if frame else "",
+        "file": short(filename),
+        "line": line,
+        "source": linecache.getline(filename, line).strip(),
     }
 
 
-def places() -> list[dict[str, Any]]:
-    """The distinct places of all breaks so far, in order of appearance."""
-    found = {}
-    for reason in graph_break_reasons:
-        seen = place(reason.reason, reason.user_stack)
-        found.setdefault((seen["gb_type"], seen["file"], seen["line"]), seen)
-    return list(found.values())
+def place_in_stack(reason: str, stack: Any) -> dict[str, Any]:
+    return place(reason, stack[-1].filename, stack[-1].lineno) if stack else place(reason, "", 0)
+
+
+def places(skips: Skips) -> list[dict[str, Any]]:
+    """The distinct places of all breaks so far. Breaks inside a skipped frame are not among Dynamo's own reasons."""
+    breaks = [place_in_stack(reason.reason, reason.user_stack) for reason in graph_break_reasons]
+    return list({(one["gb_type"], one["file"], one["line"]): one for one in [*breaks, *skips.causes]}.values())
 
 
 def gradients(model: nn.Module, output: Any) -> dict[str, Any]:
@@ -127,11 +145,11 @@ def one_call(model: nn.Module, run: Any, inputs: dict[str, Any], *, train: bool)
 def measure(name: str, column: str, *, train: bool, fullgraph: bool, reference: Path) -> dict[str, Any]:
     model, inputs = build(name, train=train)
     graphs = GraphCounter()
-    skipped: list[str] = []
+    skips = Skips()
     expected = None if column == columns.EAGER else torch.load(reference, weights_only=False)
     calls: list[dict[str, Any]] = []
     kept: list[dict[str, Any]] = []
-    with columns.context(column), watching_frames(skipped):
+    with columns.context(column), watching_frames(skips):
         run = columns.compile_model(column, model, graphs, fullgraph=fullgraph)
         for index in range(CALLS):
             with effects.recorded() as said:
@@ -149,8 +167,8 @@ def measure(name: str, column: str, *, train: bool, fullgraph: bool, reference: 
         "graphs": calls[0]["graphs"],
         "new_graphs": len(graphs.ops) - calls[0]["graphs"],
         "ops": sum(graphs.ops[: calls[0]["graphs"]]),
-        "places": places(),
-        "skipped": skipped,
+        "places": places(skips),
+        "skipped": skips.frames,
         "calls": calls,
         "report": mended.report(run) if column == columns.MENDED else None,
     }
@@ -170,7 +188,7 @@ def measure_or_say_why(arguments: argparse.Namespace) -> dict[str, Any]:
         if not arguments.fullgraph:
             raise
         stack = getattr(error, "real_stack", None)
-        return {"broken": place(getattr(error, "gb_type", None) or str(error), stack)}
+        return {"broken": place_in_stack(getattr(error, "gb_type", None) or str(error), stack)}
 
 
 def main() -> None:

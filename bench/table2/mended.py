@@ -8,7 +8,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-PLACE_FIELDS = ("gb_type", "file", "line", "source", "action", "reason")
+from paths import short
 
 
 def missing() -> str | None:
@@ -31,16 +31,20 @@ def compile_model(model: Any, **options: Any) -> Callable[..., Any]:
 
 
 def report(compiled: Any) -> dict[str, Any]:
-    """The report of a mended model: what became of each place, and the seconds spent on mending."""
-    found = getattr(compiled, "report", None)
+    """What became of each place, seconds spent on mending, and calls in which the original had to run instead."""
+    found = compiled.report
     return {
         "places": [
-            {field: plain_data(getattr(place, field, None)) for field in PLACE_FIELDS}
-            for place in getattr(found, "breaks", ())
+            {
+                "gb_type": place.gb_type,
+                "file": short(place.file),
+                "line": place.line,
+                "source": place.source,
+                "action": place.mend or "left",
+                "reason": place.reason,
+            }
+            for place in found.breaks
         ],
-        "seconds": getattr(found, "seconds", None),
+        "seconds": found.seconds,
+        "misses": found.misses,
     }
-
-
-def plain_data(value: Any) -> Any:
-    return value if value is None or isinstance(value, (str, int, float)) else str(value)

@@ -16,6 +16,7 @@ MEASURES = (
     ("ops captured", "ops"),
     ("frames skipped whole", "skipped"),
     ("graphs more in calls 2 and 3", "new_graphs"),
+    ("calls in which the original ran instead", "misses"),
     ("compile under `fullgraph=True`", "fullgraph"),
     ("whole: that, no op lost, every effect and value", "whole"),
     ("same values as eager, bit for bit", "identical"),
@@ -132,11 +133,11 @@ def not_whole(programs: dict[str, Any], column: str) -> list[str]:
 
 def plain_places(programs: dict[str, Any]) -> list[str]:
     rows = [
-        [name, place["gb_type"], f"{place['file']}:{place['line']}", place["function"], f"`{place['source']}`"]
+        [name, place["gb_type"], f"{place['file']}:{place['line']}", f"`{place['source']}`"]
         for name, program in programs.items()
         for place in program["raw"].get(PLAIN, {}).get("places", ())
     ]
-    head = ["program", "break", "place", "function", "line"]
+    head = ["program", "break", "place", "line"]
     return ["Where the programs break, plain:", "", *table(head, rows), ""]
 
 

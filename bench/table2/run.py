@@ -39,7 +39,8 @@ def installed() -> dict[str, str]:
 
 def environment() -> dict[str, str]:
     """For the workers: no network, and the graphmend of this checkout when none is installed."""
-    variables = {**os.environ, "HF_HUB_OFFLINE": "1"}
+    # The programs are so small that a second thread only waits for the first.
+    variables = {"OMP_NUM_THREADS": "1", **os.environ, "HF_HUB_OFFLINE": "1"}
     if importlib.util.find_spec("graphmend") is None:
         paths = [str(REPOSITORY / "python"), os.environ.get("PYTHONPATH", "")]
         variables["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
@@ -47,32 +48,27 @@ def environment() -> dict[str, str]:
 
 
 def work(arguments: list[str], out: Path, limit: float) -> dict[str, Any]:
-    """One worker process: its result, or {"failed": why}. Past the limit it is ended with all its children."""
+    """One worker process: its result, or {"failed": why}."""
     command = [sys.executable, str(HERE / "measure.py"), *arguments, "--out", str(out)]
-    worker = subprocess.Popen(
-        command,
-        env=environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    )
     try:
-        _, said = worker.communicate(timeout=limit)
+        done = subprocess.run(
+            command,
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            timeout=limit,
+            check=False,
+        )
     except subprocess.TimeoutExpired:
-        os.killpg(worker.pid, signal.SIGKILL)
-        worker.communicate()
         return {"failed": f"stopped after {limit:.0f} s"}
-    except BaseException:
-        os.killpg(worker.pid, signal.SIGKILL)
-        raise
-    if worker.returncode != 0 or not out.exists():
-        last = said.strip().splitlines()[-1:] or [f"exit status {worker.returncode}"]
-        if worker.returncode < 0:
-            last = [f"killed by {signal.Signals(-worker.returncode).name}"]
-        return {"failed": last[0], "stderr": said[-4000:]}
+    if done.returncode < 0:
+        return {"failed": f"killed by {signal.Signals(-done.returncode).name}", "stderr": done.stderr[-4000:]}
+    if done.returncode > 0:
+        last = done.stderr.strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
+        return {"failed": last[0], "stderr": done.stderr[-4000:]}
     result: dict[str, Any] = json.loads(out.read_text())
     return result
 
@@ -191,6 +187,9 @@ def main() -> int:
     if columns.MENDED in chosen and reason is not None:
         chosen.remove(columns.MENDED)
         remarks.append(f"**Nothing was mended**: {reason}.")
+    if arguments.train:
+        skipped = (PROGRAMS[name] for name in arguments.programs)
+        remarks += [f"Not trained: {one.name}, {one.no_training}." for one in skipped if one.no_training]
     for remark in remarks:
         print(remark, file=sys.stderr)
 
@@ -202,7 +201,8 @@ def main() -> int:
                 def one(name: str, mode: str = mode) -> dict[str, Any]:
                     return measure_program(name, mode, chosen, arguments.limit, Path(folder))
 
-                modes[mode] = dict(zip(arguments.programs, pool.map(one, arguments.programs), strict=True))
+                names = [name for name in arguments.programs if mode == "eval" or not PROGRAMS[name].no_training]
+                modes[mode] = dict(zip(names, pool.map(one, names), strict=True))
 
     results = {
         "command": shlex.join(["python", "bench/table2/run.py", *sys.argv[1:]]),

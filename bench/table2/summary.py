@@ -9,7 +9,7 @@ from typing import Any
 
 Numbers = dict[str, Any]
 
-SUMMED = ("breaks", "places", "ops", "skipped", "new_graphs", "delivered", "expected", "extra")
+SUMMED = ("breaks", "places", "ops", "skipped", "new_graphs", "misses", "delivered", "expected", "extra")
 COUNTED = ("fullgraph", "whole", "identical", "effects_same")
 
 
@@ -37,6 +37,7 @@ def of_column(run: Numbers, full: Numbers, plain_ops: int) -> Numbers:
         "ops": run["ops"],
         "skipped": len(run["skipped"]),
         "new_graphs": run["new_graphs"],
+        "misses": missed(run),
         "identical": not seen["differences"],
         "first_call": run["calls"][0]["seconds"],
         "mending": run["report"]["seconds"] if run["report"] else None,
@@ -67,7 +68,14 @@ def why_not_whole(full: Numbers, plain_ops: int) -> str | None:
         return "effects come from other lines, in another order, or too often"
     if seen["differences"]:
         return f"{seen['differences'][0]}"
+    if missed(full):
+        return f"the original ran in {missed(full)} of {len(full['calls'])} calls"
     return f"{full['new_graphs']} graphs more in later calls" if full["new_graphs"] else None
+
+
+def missed(run: Numbers) -> int:
+    """Calls in which the original ran instead of the graph: right, but not captured."""
+    return run["report"]["misses"] if run["report"] else 0
 
 
 def total(numbers: Iterable[tuple[int, Numbers]]) -> Numbers:

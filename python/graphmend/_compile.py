@@ -1,8 +1,8 @@
 """`graphmend.compile`: a drop-in for `torch.compile` that mends what breaks the graph.
 
 The first call asks Dynamo where it breaks (which runs nothing), mends that place, and asks again, until the call is
-captured whole or nothing moves. Every later call is the compiled one; when a check in it fails, the user's own code runs
-instead.
+captured whole or nothing moves. Every later call is the compiled one; when a check in it fails, the user's own code
+runs instead.
 """
 
 import builtins
@@ -17,7 +17,7 @@ import torch
 from graphmend import _marks, _swap, _torch_private
 from graphmend._report import Break, Report
 from graphmend._torch_private import OptimizedModule, Unsupported
-from graphmend._transaction import CannotRecover, MendedBackend, Miss
+from graphmend._transaction import CannotRecoverError, MendedBackend, Miss
 
 _MAX_ROUNDS = 200
 
@@ -121,7 +121,7 @@ class OwnedCall:
                 except Unsupported as error:
                     place = _torch_private.break_place(error)
                 except Exception as error:
-                    if not _caused_by(error, CannotRecover):
+                    if not _caused_by(error, CannotRecoverError):
                         raise
                     self.backend.recovers = False
                     continue
@@ -165,8 +165,10 @@ def _caused_by(error: BaseException | None, kind: type[BaseException]) -> bool:
     return False
 
 
-class OwnedModule(OptimizedModule):
+class OwnedModule(OptimizedModule):  # type: ignore[misc,unused-ignore]
     """What `torch.compile` returns for a module, with its calls owned."""
+
+    forward: Any
 
     def _initialize(self) -> None:
         super()._initialize()
@@ -176,17 +178,19 @@ class OwnedModule(OptimizedModule):
 
     def _own(self, backend: MendedBackend) -> None:
         self.__dict__["_graphmend_backend"] = backend
-        self.forward = OwnedCall(self._orig_mod, self.forward, backend)
+        compiled: Callable[..., Any] = self.forward
+        self.forward = OwnedCall(self._orig_mod, compiled, backend)
 
     @property
     def report(self) -> Report:
         """What broke, what was mended, what was left and why."""
-        return self.forward.report  # type: ignore[no-any-return]
+        owned: OwnedCall = self.forward
+        return owned.report
 
 
 def _own_module(module: OptimizedModule, backend: MendedBackend) -> OptimizedModule:
     module.__class__ = OwnedModule
-    module._own(backend)  # type: ignore[attr-defined]
+    module._own(backend)
     return module
 
 

@@ -14,14 +14,14 @@ import torch._dynamo
 from graphmend import _torch_private, _values
 
 
-@torch._dynamo.assume_constant_result
+@torch._dynamo.assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
 def _mends_apply() -> bool:
     from graphmend._transaction import MendedBackend
 
     return isinstance(_torch_private.traced_backend(), MendedBackend) and not _torch_private.in_higher_order_op()
 
 
-@torch._dynamo.assume_constant_result
+@torch._dynamo.assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
 def _checks_apply() -> bool:
     from graphmend._transaction import MendedBackend
 
@@ -31,7 +31,7 @@ def _checks_apply() -> bool:
 
 def tracing() -> bool:
     """Whether this is being traced for a call that graphmend owns. One cheap test in eager."""
-    return torch.compiler.is_dynamo_compiling() and _mends_apply()
+    return bool(torch.compiler.is_dynamo_compiling()) and bool(_mends_apply())
 
 
 def post(site: str, *values: Any) -> bool:

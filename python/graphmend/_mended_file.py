@@ -52,7 +52,7 @@ class MendedText:
     declined: dict[int, str] = field(default_factory=dict)
 
 
-class SourceHasErrors(ValueError):
+class SourceError(ValueError):
     """The file on disk does not parse, so it is not what the running code was made of."""
 
 
@@ -91,14 +91,12 @@ def mend_text(source: bytes, file_name: str, lines: list[int], talkers: list[str
     """Asks the native library for the mends of these lines."""
     flat = _Flat(library().mend(source, file_name, lines, talkers))
     if flat.number() != 0:
-        raise SourceHasErrors(file_name)
+        raise SourceError(file_name)
     result = MendedText(flat.bytes(), flat.pieces())
     for _ in range(flat.number()):
         kind = _KINDS[flat.number()]
         line, start, end = flat.number(), flat.number(), flat.number()
-        result.mends.append(
-            Mend(kind, line, start, end, flat.text(), flat.text(), flat.pieces(), flat.text())
-        )
+        result.mends.append(Mend(kind, line, start, end, flat.text(), flat.text(), flat.pieces(), flat.text()))
     for _ in range(flat.number()):
         line = flat.number()
         result.declined[line] = flat.text()
@@ -166,7 +164,7 @@ def compile_module(source: bytes, mended: MendedText, file_name: str, flags: int
     """The mended module's code, with the user's positions. `flags` are the future features of the running code."""
     tree = ast.parse(mended.text.decode("utf-8"), file_name)
     relocate(tree, Positions(mended.text), mended.pieces, Positions(source))
-    return compile(tree, file_name, "exec", flags=flags & _FUTURE_FLAGS, dont_inherit=True)
+    return _code(tree, file_name, flags)
 
 
 def compile_outlined(source: bytes, mend: Mend, file_name: str, flags: int) -> CodeType:
@@ -178,6 +176,11 @@ def compile_outlined(source: bytes, mend: Mend, file_name: str, flags: int) -> C
         function = tree.body[0]
         around = ast.ClassDef(name=mend.class_name, bases=[], keywords=[], body=[function], decorator_list=[])
         if "type_params" in ast.ClassDef._fields:
-            around.type_params = []
+            around.type_params = []  # type: ignore[attr-defined,unused-ignore]
         tree.body = [ast.copy_location(around, function)]
-    return compile(tree, file_name, "exec", flags=flags & _FUTURE_FLAGS, dont_inherit=True)
+    return _code(tree, file_name, flags)
+
+
+def _code(tree: ast.Module, file_name: str, flags: int) -> CodeType:
+    code: CodeType = compile(tree, file_name, "exec", flags=flags & _FUTURE_FLAGS, dont_inherit=True)
+    return code

@@ -52,7 +52,8 @@ class Report:
         if not self.calls:
             return "graphmend: not called yet"
         places = len(self.breaks)
-        head = f"graphmend: {places} place{'s' if places != 1 else ''} broke, {len(self.mended)} mended, {len(self.left)} left"
+        head = f"graphmend: {places} place{'s' if places != 1 else ''} broke"
+        head += f", {len(self.mended)} mended, {len(self.left)} left"
         head += f"; {self.graphs} graph{'s' if self.graphs != 1 else ''}, {self.ops} ops, {self.seconds:.2f} s to mend"
         if self.misses:
             head += f"; the original ran in {self.misses} of {self.calls} calls"

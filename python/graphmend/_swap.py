@@ -12,6 +12,7 @@ import logging
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -90,7 +91,9 @@ class MendedSource:
         self.flags = self.functions[0].__code__.co_flags
         try:
             text = self.source.decode("utf-8")
-            compiled = compile(text, file_name, "exec", flags=self.flags & _mended_file._FUTURE_FLAGS, dont_inherit=True)
+            compiled = compile(
+                text, file_name, "exec", flags=self.flags & _mended_file._FUTURE_FLAGS, dont_inherit=True
+            )
         except (SyntaxError, ValueError):
             self.trouble = "its source does not compile"
             return
@@ -159,9 +162,9 @@ class MendedSource:
         self, original: CodeType, replacements: list[tuple[CodeType, CodeType]], current: dict[int, CodeType]
     ) -> CodeType | None:
         for code, new in replacements:
-            if code.co_firstlineno == original.co_firstlineno and code.co_name == original.co_name:
-                if _same_program(code, original):
-                    return None if _same_program(new, original) else new
+            same_place = code.co_firstlineno == original.co_firstlineno and code.co_name == original.co_name
+            if same_place and _same_program(code, original):
+                return None if _same_program(new, original) else new
         return None
 
     def _define(self, mend: _mended_file.Mend) -> None:
@@ -188,8 +191,7 @@ def _read(file_name: str) -> bytes:
         if not lines:
             raise OSError(file_name)
         return "".join(lines).encode("utf-8")
-    with open(file_name, "rb") as file:
-        return file.read()
+    return Path(file_name).read_bytes()
 
 
 def _live_functions() -> list[FunctionType]:

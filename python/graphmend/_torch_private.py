@@ -20,10 +20,10 @@ SUPPORTED = ((2, 11), (2, 13))
 
 Unsupported = torch._dynamo.exc.Unsupported
 
-__all__ = ["OptimizedModule", "Unsupported", "Place", "GraphFacts"]
+__all__ = ["GraphFacts", "OptimizedModule", "Place", "Unsupported"]
 
 
-class TorchNotSupported(RuntimeError):
+class TorchVersionError(RuntimeError):
     """The installed torch is not one that graphmend knows."""
 
 
@@ -32,13 +32,13 @@ def require_torch() -> None:
     """Raises unless this torch is one whose private parts are where this file expects them."""
     version = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
     if not SUPPORTED[0] <= version <= SUPPORTED[1]:
-        raise TorchNotSupported(
+        raise TorchVersionError(
             f"graphmend mends torch {'.'.join(map(str, SUPPORTED[0]))} to {'.'.join(map(str, SUPPORTED[1]))}; "
             f"this is torch {torch.__version__}"
         )
     for name in ("_TorchCompileWrapper", "_TorchCompileInductorWrapper"):
         if not hasattr(torch, name):
-            raise TorchNotSupported(f"torch {torch.__version__} has no {name}; graphmend cannot mend with it")
+            raise TorchVersionError(f"torch {torch.__version__} has no {name}; graphmend cannot mend with it")
 
 
 # The marker operators. `emit` carries an effect's values out of the graph, `check` a flag that must hold its
@@ -175,7 +175,7 @@ def graph_facts(graph: torch.fx.GraphModule) -> GraphFacts:
 
     random = False
 
-    class Watch(TorchDispatchMode):
+    class Watch(TorchDispatchMode):  # type: ignore[misc,unused-ignore]
         def __torch_dispatch__(
             self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
         ) -> Any:
@@ -193,7 +193,11 @@ def graph_facts(graph: torch.fx.GraphModule) -> GraphFacts:
         if isinstance(value, torch.Tensor):
             with fake:
                 value = torch.empty_strided(
-                    value.size(), value.stride(), dtype=value.dtype, device=value.device, requires_grad=value.requires_grad
+                    value.size(),
+                    value.stride(),
+                    dtype=value.dtype,
+                    device=value.device,
+                    requires_grad=value.requires_grad,
                 )
         inputs.append(value)
     interpreter = torch.fx.Interpreter(graph)

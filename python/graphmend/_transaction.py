@@ -23,14 +23,14 @@ MAX_COPIED_BYTES = 64 * 2**20
 
 
 class Miss(BaseException):
-    """A prediction failed or the graph raised; nothing has happened yet. Not an `Exception`: user code may catch those."""
+    """A prediction failed or the graph raised; nothing has happened yet. No `Exception`: user code catches those."""
 
     def __init__(self, site: str | None) -> None:
         super().__init__(site)
         self.site = site
 
 
-class CannotRecover(Exception):
+class CannotRecoverError(Exception):
     """Raised while compiling: what this graph does could not be undone, so its checks must stay breaks."""
 
 
@@ -232,9 +232,9 @@ def _mutations_after(graph: torch.fx.GraphModule, facts: _torch_private.GraphFac
 
 def _require_recoverable(graph: torch.fx.GraphModule, facts: _torch_private.GraphFacts) -> None:
     if facts.reshapes_inputs:
-        raise CannotRecover("the graph changes the shape or storage of an input, which could not be undone")
+        raise CannotRecoverError("the graph changes the shape or storage of an input, which could not be undone")
     if facts.aliased_outputs:
-        raise CannotRecover("an output is a view of an input that the graph changes")
+        raise CannotRecoverError("an output is a view of an input that the graph changes")
     placeholders = [node for node in graph.graph.nodes if node.op == "placeholder"]
     copied = 0
     for i in facts.mutated:
@@ -242,4 +242,6 @@ def _require_recoverable(graph: torch.fx.GraphModule, facts: _torch_private.Grap
         if isinstance(value, torch.Tensor):
             copied += value.numel() * value.element_size() if all(isinstance(s, int) for s in value.shape) else 0
     if copied > MAX_COPIED_BYTES:
-        raise CannotRecover(f"the graph changes {copied >> 20} MB in place; copying that for a check would cost too much")
+        raise CannotRecoverError(
+            f"the graph changes {copied >> 20} MB in place; copying that for a check would cost too much"
+        )

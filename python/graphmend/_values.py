@@ -13,7 +13,17 @@ from typing import Any
 import torch
 
 # One character a value; constants and lengths follow as `repr;`. Strings are escaped by repr, and never hold a `;` raw.
-_TENSOR, _INT, _FLOAT, _CONSTANT, _TUPLE, _LIST, _DICT, _SIZE, _DTYPE, _DEVICE, _CLASS = "tifcTLDSyvC"
+_TENSOR = "t"
+_INT = "i"
+_FLOAT = "f"
+_CONSTANT = "c"
+_TUPLE = "T"
+_LIST = "L"
+_DICT = "D"
+_SIZE = "S"
+_DTYPE = "y"
+_DEVICE = "v"
+_CLASS = "C"
 
 
 def describe(value: Any, spec: list[str], ints: list[int], tensors: list[torch.Tensor]) -> bool:
@@ -62,19 +72,21 @@ def describe(value: Any, spec: list[str], ints: list[int], tensors: list[torch.T
 
 
 def _describe_all(values: Any, spec: list[str], ints: list[int], tensors: list[torch.Tensor]) -> bool:
-    for value in values:
+    # A loop, because Dynamo inlines it where it would take `all` of a generator for a break.
+    for value in values:  # noqa: SIM110
         if not describe(value, spec, ints, tensors):
             return False
     return True
 
 
-def _quote(value: Any) -> str:
+def _quote(value: str | bool | None) -> str:
     if value is None:
         return "N;"
     if value is True:
         return "T;"
     if value is False:
         return "F;"
+    assert isinstance(value, str)
     return "s" + str(len(value)) + ";" + value
 
 

@@ -93,8 +93,9 @@ std::string mend_to_flat(std::string bytes, const graphmend_mend_request& asked)
 }
 
 bool is_sound(const graphmend_mend_request& request) {
-  return request.struct_size == sizeof(graphmend_mend_request) && (request.lines != nullptr || request.line_count == 0) &&
-         request.file_name != nullptr && (request.talkers != nullptr || request.talkers_length == 0);
+  return request.struct_size == sizeof(graphmend_mend_request) &&
+         (request.lines != nullptr || request.line_count == 0) && request.file_name != nullptr &&
+         (request.talkers != nullptr || request.talkers_length == 0);
 }
 
 }  // namespace

@@ -62,8 +62,8 @@ std::vector<BlockId> flow_order(const Cfg& cfg) {
   return order;
 }
 
-Cfg compute_cfg(const Tree& tree, const Tokens& tokens, NodeId owner) {
-  return CfgBuilder(tree, tokens, owner).build();
+Cfg compute_cfg(const Tree& tree, const Tokens& tokens, NodeId owner, std::string_view text) {
+  return CfgBuilder(tree, tokens, owner, text).build();
 }
 
 Cfg CfgBuilder::build() {
@@ -101,10 +101,10 @@ void CfgBuilder::start(BlockId id) {
   block.on_raise = raise_to_;
 }
 
-void CfgBuilder::connect(BlockId from, BlockId to, EdgeKind kind) {
+void CfgBuilder::connect(BlockId from, BlockId to, EdgeKind kind, NodeId region) {
   if (!alive_[from.index]) return;
   alive_[to.index] = true;
-  arcs_.push_back({from, {to, kind}});
+  arcs_.push_back({from, {to, kind, region}});
 }
 
 // From here on exceptions go to another place; a block knows only one.

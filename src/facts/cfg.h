@@ -48,6 +48,9 @@ enum class EdgeKind : uint8_t { Next, True, False, Raise };
 struct Edge {
   BlockId to;
   EdgeKind kind = EdgeKind::Next;
+  // Of a Raise edge, on which an exception that was pending goes on: the Try, Finally, WithItem or ExceptHandler that
+  // held it up. To what lies inside of that the edge is a normal end.
+  NodeId region;
 };
 
 // Straight-line code. Any of its elements that may raise can leave it for `on_raise`, before or in the midst of its work.
@@ -63,7 +66,8 @@ struct Block {
 // How exact the paths are. A `finally` body is copied for each way that leads into it (falling through, an exception,
 // `return`, `break`, `continue`), as CPython does it, so that a path that enters by `return` returns. A `finally` inside
 // a `finally` is not copied again, which bounds a statement to five copies; there the ways out are those that lead in,
-// and a path may enter by one and leave by another. `with` is the same, and its `__exit__` may swallow an exception.
+// and a path may enter by one and leave by another. `with` is the same, and its `__exit__` may swallow an exception,
+// unless it is spelled like one of torch's that do not (`torch.no_grad()`).
 // `yield` and `await` raise where a closed generator or a cancelled coroutine ends. Code that cannot be reached has
 // blocks without a way in.
 class Cfg {
@@ -111,7 +115,7 @@ std::vector<BlockId> flow_order(const Cfg& cfg);
 // A block holds no more elements than this, so that a look inside of one is a small step.
 inline constexpr uint32_t kMaxBlockElements = 64;
 
-// `owner` is a FunctionDef, a ClassDef or the Module.
-Cfg compute_cfg(const Tree& tree, const Tokens& tokens, NodeId owner);
+// `owner` is a FunctionDef, a ClassDef or the Module. Without the text all contexts may swallow exceptions.
+Cfg compute_cfg(const Tree& tree, const Tokens& tokens, NodeId owner, std::string_view text = {});
 
 }  // namespace graphmend

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "facts/cfg.h"
@@ -12,7 +14,8 @@ namespace graphmend {
 
 class CfgBuilder {
  public:
-  CfgBuilder(const Tree& tree, const Tokens& tokens, NodeId owner) : tree_(tree), tokens_(tokens), owner_(owner) {}
+  CfgBuilder(const Tree& tree, const Tokens& tokens, NodeId owner, std::string_view text)
+      : tree_(tree), tokens_(tokens), owner_(owner), text_(text) {}
   Cfg build();
 
  private:
@@ -39,7 +42,7 @@ class CfgBuilder {
   BlockId new_block();
   void start(BlockId id);
   void start_unreachable() { start(new_block()); }
-  void connect(BlockId from, BlockId to, EdgeKind kind = EdgeKind::Next);
+  void connect(BlockId from, BlockId to, EdgeKind kind = EdgeKind::Next, NodeId region = NodeId());
   void set_raise(BlockId to);
   void add(ElementKind kind, NodeId node);
   bool may_raise(ElementKind kind, NodeId node) const;
@@ -62,12 +65,14 @@ class CfgBuilder {
   void test(NodeId expression, BlockId if_true, BlockId if_false, unsigned depth = 0);
   void open_cleanup(FrameKind kind, NodeId node);
   void close_cleanup();
+  bool may_swallow(NodeId with_item) const;
   void cleanup_work(const Frame& frame);
   void go_on(const Frame& frame, Way way, BlockId after);
 
   const Tree& tree_;
   const Tokens& tokens_;
   NodeId owner_;
+  std::string_view text_;
   std::vector<Block> blocks_;
   std::vector<Element> elements_;
   std::vector<Arc> arcs_;

@@ -1,6 +1,9 @@
 // What each statement does to the flow. In: a statement. Out: its elements and edges in the CfgBuilder.
 // A region with something to do on its way out (`with`, `finally`, the name of a handler) is a frame: jumps out of it
 // lead to an entry for their kind, and when the region closes, each entry in use gets its copy of the work.
+#include <algorithm>
+#include <iterator>
+
 #include "facts/cfg_builder.h"
 #include "parse/views.h"
 
@@ -10,6 +13,12 @@ namespace {
 
 // Indentation and parentheses nest less deep than this in text that parses; what does not parse may do what it likes.
 constexpr unsigned kMaxDepth = 250;
+
+constexpr std::string_view kNeverSwallow[] = {
+    "torch.no_grad", "torch.enable_grad", "torch.inference_mode", "torch.set_grad_enabled", "torch.autocast",
+    "torch.amp.autocast", "torch.cuda.amp.autocast", "torch.autograd.set_detect_anomaly",
+    "torch.autograd.profiler.record_function", "torch.profiler.record_function", "torch.random.fork_rng",
+};
 
 }  // namespace
 
@@ -225,11 +234,18 @@ void CfgBuilder::go_on(const Frame& frame, Way way, BlockId after) {
       return connect(current_, after);
     case kRaise:
       // `__exit__` may swallow the exception.
-      if (frame.kind == FrameKind::With) connect(current_, after);
-      return connect(current_, raise_to_, EdgeKind::Raise);
+      if (frame.kind == FrameKind::With && may_swallow(frame.node)) connect(current_, after);
+      return connect(current_, raise_to_, EdgeKind::Raise, frame.node);
     default:
       return leave(way);
   }
+}
+
+bool CfgBuilder::may_swallow(NodeId with_item) const {
+  const NodeId expression = WithItemView(tree_, with_item).expression;
+  if (text_.empty() || !expression || tree_.kind(expression) != NodeKind::Call) return true;
+  const std::string_view called = node_span(tree_, tokens_, tree_.first_child(expression)).in(text_);
+  return std::find(std::begin(kNeverSwallow), std::end(kNeverSwallow), called) == std::end(kNeverSwallow);
 }
 
 void CfgBuilder::with_statement(NodeId id) {
@@ -292,7 +308,7 @@ void CfgBuilder::handlers(NodeId try_statement, BlockId entry, BlockId join) {
     start(next);
   }
   if (star) connect(current_, join);
-  connect(current_, raise_to_, EdgeKind::Raise);
+  connect(current_, raise_to_, EdgeKind::Raise, try_statement);
 }
 
 void CfgBuilder::match_statement(NodeId id) {

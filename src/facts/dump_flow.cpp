@@ -26,7 +26,7 @@ class FlowDump {
       const NodeKind kind = tree_.kind(id);
       if (kind != NodeKind::Module && kind != NodeKind::FunctionDef && kind != NodeKind::ClassDef) continue;
       title(id);
-      const Cfg cfg = compute_cfg(tree_, tokens_, id);
+      const Cfg cfg = compute_cfg(tree_, tokens_, id, text_);
       const Uses uses = compute_uses(text_, tokens_, tree_, cfg, scopes_);
       (this->*body)(cfg, uses);
     }
@@ -110,14 +110,18 @@ class FlowDump {
   void reads(const Uses& uses, const Definitions& definitions, ElementId id) {
     for (const Use& use : uses.at(id)) {
       if (!is_read(use.kind)) continue;
-      out_ += use.kind == UseKind::Capture ? "; shares " : "; ";
+      out_ += "; " + place(use.node) + (use.kind == UseKind::Capture ? " shares " : " ");
       out_ += scopes_.name(use.variable);
-      const char* before = " from ";
+      // Copies of one definition have one name.
+      std::vector<std::string> found;
       for (DefinitionId reaching : definitions.reaching(use.node)) {
-        const Definition& definition = definitions[reaching];
-        if (definition.variable != use.variable) continue;
-        out_ += before;
-        out_ += definition_name(definition);
+        if (definitions[reaching].variable == use.variable) found.push_back(definition_name(definitions[reaching]));
+      }
+      std::sort(found.begin(), found.end());
+      found.erase(std::unique(found.begin(), found.end()), found.end());
+      const char* before = " from ";
+      for (const std::string& definition : found) {
+        out_ += before + definition;
         before = " or ";
       }
     }

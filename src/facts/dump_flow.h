@@ -13,11 +13,11 @@ namespace graphmend {
 
 //     function f 1:0
 //       block 0
-//         2:2 statement Assign x <- y; y from 1:6 or unbound
-//         -> 1, raise -> 2
+//         2:2 statement Assign x; 2:6 y from 1:6 or unbound
+//         -> 1; raise -> 2
 //
-// Each name that an element reads is followed by the places of the definitions that may reach it: `entry` is the
-// parameter, `unbound` no value, `closure` a nested function.
+// First what an element assigns, then each place where it reads a name, with the definitions that may reach it: `entry`
+// is the parameter, `unbound` no value, `del@…` a deletion, `closure@…` a nested function that may assign it.
 std::string dump_flow(std::string_view text, const Tokens& tokens, const Tree& tree, const Scopes& scopes);
 
 //     function f 1:0

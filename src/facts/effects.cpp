@@ -60,7 +60,9 @@ ModuleEffects EffectsBuilder::build() {
   find_unbound_reads();
   scan();
   solve_calls();
-  for (const CallEdge& edge : calls_) out_.by_node_[edge.call.index] |= seen_by_caller(edge);
+  for (const CallEdge& edge : calls_) finish_call(edge);
+  std::stable_sort(out_.writes_.begin(), out_.writes_.end(),
+                   [](const WriteSite& a, const WriteSite& b) { return a.node < b.node; });
   for (const Function& function : functions_) {
     out_.summaries_.push_back({function.node, {function.opaque ? kAnything : function.effects}});
   }
@@ -105,7 +107,7 @@ void EffectsBuilder::find_functions() {
 void EffectsBuilder::find_unbound_reads() {
   may_be_unbound_.assign(tree_.size(), false);
   for (const Function& function : functions_) {
-    const Cfg cfg = compute_cfg(tree_, tokens_, function.node);
+    const Cfg cfg = compute_cfg(tree_, tokens_, function.node, text_);
     const Uses uses = compute_uses(text_, tokens_, tree_, cfg, scopes_);
     for (NodeId read : compute_definitions(cfg, uses).unbound_reads()) may_be_unbound_[read.index] = true;
   }
@@ -142,8 +144,6 @@ void EffectsBuilder::scan() {
   for (const CallEdge& edge : calls_) {
     if (functions_[edge.callee].opaque) functions_[edge.callee].effects = kAnything;
   }
-  std::stable_sort(out_.writes_.begin(), out_.writes_.end(),
-                   [](const WriteSite& a, const WriteSite& b) { return a.node < b.node; });
 }
 
 uint16_t EffectsBuilder::write(NodeId site, NodeId object, bool by_operator) {
@@ -233,7 +233,7 @@ uint16_t EffectsBuilder::of_name(NodeId id) {
   const SymbolId variable = scopes_.binding(id);
   const bool load = tree_[id].context() == Context::Load;
   if (!variable) return load && known_builtin(word(tree_[id].first_token)) ? 0 : kReadsState | kRaisesOnShapes;
-  const bool own_variable = scopes_.symbol(id) == variable;
+  const bool own_variable = is_own(id);
   if (!load) {
     if (own_variable) return may_be_unbound_[id.index] ? kRaises : 0;
     out_.writes_.push_back({id, kWritesGlobal, variable, false});
@@ -253,7 +253,7 @@ uint16_t EffectsBuilder::of_name(NodeId id) {
 uint16_t EffectsBuilder::of_attribute(NodeId id) {
   const NodeId object = tree_.first_child(id);
   if (tree_[id].context() != Context::Load) return kRaisesOnShapes | kAssumesPlain | write(id, object);
-  if (!dotted_path(id).empty()) return 0;
+  if (!dotted_path(id).empty() || is_type_info(object)) return 0;
   // Which method is called is the call's business.
   const NodeId parent = tree_.parent(id);
   const bool called = tree_.kind(parent) == NodeKind::Call && tree_.first_child(parent) == id;
@@ -346,6 +346,8 @@ uint16_t EffectsBuilder::of_aug_assign(NodeId id) {
   const Operator op = tree_[id].operation();
   if (op == Operator::FloorDiv || op == Operator::Mod) bits |= kRaisesOnValues;
   if (may_be_unbound_[view.target.index]) bits |= kRaises;
+  // Of an attribute or item the Attribute or Subscript itself is only the store.
+  if (tree_.kind(view.target) != NodeKind::Name) return bits | kReadsState;
   return bits | write(id, view.target, true);
 }
 

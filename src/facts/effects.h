@@ -91,7 +91,7 @@ class ModuleEffects {
   Effects of_range(const Tree& tree, NodeId first, NodeId last) const;
   // Of calling a function of this module: its body, defaults and decorators left out.
   Effects of_call(NodeId function) const;
-  // In order of their nodes. What called functions write is not listed; their effects say so.
+  // In order of their nodes. For a call of a function of this module that changes objects: all that it is given.
   std::span<const WriteSite> writes(const Tree& tree, NodeId first, NodeId last) const;
 
  private:

@@ -63,6 +63,7 @@ class EffectsBuilder {
   const std::string& module_path(SymbolId variable);
   std::string import_path(NodeId alias) const;
   std::string dotted_path(NodeId expression);
+  bool is_own(NodeId name) const;
   bool is_self(SymbolId variable) const;
   bool is_logger(NodeId receiver);
   Root root_of(NodeId object) const;
@@ -73,6 +74,8 @@ class EffectsBuilder {
   void solve_calls();
   void mark_recursion();
   uint16_t seen_by_caller(const CallEdge& edge) const;
+  void finish_call(const CallEdge& edge);
+  bool is_type_info(NodeId expression);
 
   std::string_view text_;
   const Tokens& tokens_;

@@ -60,6 +60,16 @@ std::string EffectsBuilder::dotted_path(NodeId expression) {
   return path;
 }
 
+// Whether a name is a variable of the function in which it is evaluated; comprehensions are part of it.
+bool EffectsBuilder::is_own(NodeId name) const {
+  const SymbolId symbol = scopes_.symbol(name);
+  if (!symbol) return false;
+  const ScopeId home = scopes_[scopes_[symbol].binding].scope;
+  ScopeId scope = scopes_[symbol].scope;
+  while (scope != home && is_comprehension(scopes_[scope].kind)) scope = scopes_[scope].parent;
+  return scope == home;
+}
+
 bool EffectsBuilder::is_self(SymbolId variable) const { return variable && is_self_[variable.index]; }
 
 // A variable that only `getLogger` or `get_logger` was assigned to, or anything that is called a logger.
@@ -86,7 +96,7 @@ EffectsBuilder::Root EffectsBuilder::root_of_variable(NodeId name) const {
   if (!variable) return {effect::kWritesGlobal, variable};
   if (is_self(variable)) return {effect::kWritesSelf, variable};
   // A nonlocal name leads to another function's objects.
-  const bool local = scopes_.symbol(name) == variable && scopes_[scopes_[variable].scope].kind != ScopeKind::Module;
+  const bool local = is_own(name) && scopes_[scopes_[variable].scope].kind != ScopeKind::Module;
   return {local ? effect::kWritesLocal : effect::kWritesGlobal, variable};
 }
 
@@ -213,6 +223,24 @@ uint16_t EffectsBuilder::seen_by_caller(const CallEdge& edge) const {
   constexpr uint16_t kOwn = effect::kWritesLocal | effect::kWritesSelf;
   const uint16_t writes = (bits & kOwn) != 0 ? edge.argument_roots : uint16_t{0};
   return static_cast<uint16_t>((bits & ~kOwn) | writes);
+}
+
+void EffectsBuilder::finish_call(const CallEdge& edge) {
+  out_.by_node_[edge.call.index] |= seen_by_caller(edge);
+  if ((functions_[edge.callee].effects & (effect::kWritesLocal | effect::kWritesSelf)) == 0) return;
+  const NodeId function = tree_.first_child(edge.call);
+  if (tree_.kind(function) == NodeKind::Attribute) write(edge.call, function);
+  for (NodeId argument : CallView(tree_, edge.call).arguments) {
+    const bool keyword = tree_.kind(argument) == NodeKind::Keyword;
+    write(edge.call, keyword ? tree_.first_child(argument) : argument);
+  }
+}
+
+// `torch.finfo(…)`, whose attributes are numbers.
+bool EffectsBuilder::is_type_info(NodeId expression) {
+  if (tree_.kind(expression) != NodeKind::Call) return false;
+  const std::string path = dotted_path(tree_.first_child(expression));
+  return path == "torch.finfo" || path == "torch.iinfo";
 }
 
 // A function that may call itself may not end, and raises when it is too deep. Every cycle has an edge that leads back.

@@ -37,12 +37,17 @@ class RangeFlow {
     if (id + 1 < cfg_[block].end) {
       targets_.push_back({id + 1, block, false});
     } else {
-      for (const Edge& edge : cfg_.edges(block)) follow(edge.to, edge.kind == EdgeKind::Raise);
+      for (const Edge& edge : cfg_.edges(block)) follow(edge.to, is_raise(edge));
     }
     return targets_;
   }
 
  private:
+  // An exception that goes on leaves by exception what held it up, and ends normally what was done meanwhile.
+  bool is_raise(const Edge& edge) const {
+    return edge.kind == EdgeKind::Raise && edge.region >= first_ && edge.region < end_;
+  }
+
   // Blocks without elements lead straight on; every loop has an element, so this ends.
   void follow(BlockId to, bool raised) {
     work_.push_back({ElementId(), to, raised});
@@ -58,7 +63,7 @@ class RangeFlow {
       const std::span<const Edge> edges = cfg_.edges(target.block);
       if (edges.empty()) targets_.push_back(target);
       for (const Edge& edge : edges) {
-        work_.push_back({ElementId(), edge.to, target.raised || edge.kind == EdgeKind::Raise});
+        work_.push_back({ElementId(), edge.to, target.raised || is_raise(edge)});
       }
     }
   }

@@ -107,6 +107,7 @@ class ScopeBuilder {
   void resolve();
   void resolve_scope(uint32_t scope);
   void resolve_entry(uint32_t scope, Entry& entry, uint32_t index);
+  void note_inlined(uint32_t scope);
   void publish(uint32_t scope);
   void show(uint32_t name, uint32_t entry);
   uint32_t module_binding(uint32_t name);
@@ -142,6 +143,7 @@ class ScopeBuilder {
   // resolve: by name, the entry that scopes inside see; what to put back when a scope ends.
   std::vector<uint32_t> visible_;
   std::vector<std::pair<uint32_t, uint32_t>> undo_;
+  PairTable inlined_in_class_;
 
   // close, for one scope at a time: the names free inside it, and by name the scope (its rank + 1, or a running number)
   // for which the mark holds.

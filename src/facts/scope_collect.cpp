@@ -234,7 +234,8 @@ void ScopeBuilder::add_name(NodeId id) {
   add_token(scope, token, load ? kReferenced : kAssigned, id);
   // `super` stands for a use of `__class__`.
   if (load && is_function_like(walk_.scope().kind) && texts_.plain(token) == "super") {
-    add(scope, class_name_, kReferenced);
+    const bool in_target = id.index < states_[scope].target_end;
+    add(scope, class_name_, in_target ? kReferenced | kComprehensionTarget : kReferenced);
   }
 }
 

@@ -37,6 +37,19 @@ void ScopeBuilder::resolve_scope(uint32_t scope) {
   for (uint32_t index = state.first_symbol; index != kNone; index = entries_[index].next) {
     resolve_entry(scope, entries_[index], index);
   }
+  if (state.inlined) note_inlined(scope);
+}
+
+// What a comprehension in a class brings along counts as the class's own for the annotation scopes that follow. (It is
+// never found there at run time: a flaw of CPython's that we share.)
+void ScopeBuilder::note_inlined(uint32_t scope) {
+  uint32_t around = parent_of(scope);
+  while (states_[around].inlined) around = parent_of(around);
+  if (kind_of(around) != ScopeKind::Class) return;
+  for (uint32_t index = states_[scope].first_symbol; index != kNone; index = entries_[index].next) {
+    uint32_t& place = inlined_in_class_.at(around, entries_[index].name);
+    if (place == kNone && !(entries_[index].flags & kParameter)) place = index;
+  }
 }
 
 void ScopeBuilder::resolve_entry(uint32_t scope, Entry& entry, uint32_t index) {
@@ -55,10 +68,14 @@ void ScopeBuilder::resolve_entry(uint32_t scope, Entry& entry, uint32_t index) {
   if (entry.flags & kBound) return become(SymbolScope::Local, index);
   if (states_[scope].visible_class != kNone) {
     // What the class binds is looked up in the class first, then among the globals.
-    const uint32_t in_class = table_.get(states_[scope].visible_class, entry.name);
+    uint32_t in_class = table_.get(states_[scope].visible_class, entry.name);
+    const bool inlined = in_class == kNone;
+    if (inlined) in_class = inlined_in_class_.get(states_[scope].visible_class, entry.name);
     const uint16_t flags = in_class == kNone ? uint16_t{0} : entries_[in_class].flags;
     if (flags & kGlobal) return become(SymbolScope::GlobalExplicit, module_binding(entry.name));
-    if ((flags & kBound) && !(flags & kNonlocal)) return become(SymbolScope::GlobalImplicit, in_class);
+    if ((flags & kBound) && !(flags & kNonlocal)) {
+      return become(SymbolScope::GlobalImplicit, inlined ? module_binding(entry.name) : in_class);
+    }
   }
   if (seen != kNone) return become(SymbolScope::Free, seen_binding);
   become(SymbolScope::GlobalImplicit, module_binding(entry.name));

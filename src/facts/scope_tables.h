@@ -74,22 +74,22 @@ class PairTable {
  public:
   static constexpr uint32_t kNone = 0xFFFFFFFF;
 
-  PairTable() : slots_(kFirstSlots) {}
-
   // The place of the value, `kNone` where the pair is new; valid until the next call.
   uint32_t& at(uint32_t scope, uint32_t name) {
     if ((count_ + 1) * 2 > slots_.size()) grow();
     Slot& slot = slots_[find(slots_, key_of(scope, name))];
-    if (slot.value == kNone && slot.key == kNoKey) {
+    if (slot.key == kNoKey) {
       slot.key = key_of(scope, name);
       ++count_;
     }
     return slot.value;
   }
-  uint32_t get(uint32_t scope, uint32_t name) const { return slots_[find(slots_, key_of(scope, name))].value; }
+  uint32_t get(uint32_t scope, uint32_t name) const {
+    return count_ == 0 ? kNone : slots_[find(slots_, key_of(scope, name))].value;
+  }
 
  private:
-  static constexpr size_t kFirstSlots = 2048;
+  static constexpr size_t kFirstSlots = 64;
   static constexpr uint64_t kNoKey = ~uint64_t{0};
   struct Slot {
     uint64_t key = kNoKey;
@@ -103,7 +103,7 @@ class PairTable {
     return slot;
   }
   void grow() {
-    std::vector<Slot> larger(slots_.size() * 2);
+    std::vector<Slot> larger(slots_.empty() ? kFirstSlots : slots_.size() * 2);
     for (const Slot& slot : slots_) {
       if (slot.key != kNoKey) larger[find(larger, slot.key)] = slot;
     }

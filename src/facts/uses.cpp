@@ -33,7 +33,7 @@ class UsesBuilder {
     out_.variables_ = variables_of(tree, scopes, cfg.owner());
     for (uint32_t i = 0; i < out_.variables_.count; ++i) {
       const SymbolId symbol = out_.variables_.first + i;
-      if (scopes[symbol].binding == symbol) out_.own_.push_back(symbol);
+      if (scopes[symbol].binding == symbol && !scopes[symbol].has(symbol_flag::kFromComprehension)) out_.own_.push_back(symbol);
     }
     is_definite_.assign(out_.variables_.count, false);
   }

@@ -1,5 +1,6 @@
 // Check. In: an `if`, `elif` or `assert`. Out: the test for eager and, beside it, the test for tracing.
-// While tracing, `and`, `or` and `not` become calls that work on tensors and still do not evaluate what Python would not.
+// While tracing, `and`, `or` and `not` become calls that work on tensors and still do not evaluate what Python would
+// not.
 #include "mend/check.h"
 
 #include <vector>
@@ -87,8 +88,11 @@ std::optional<Checked> check(const MendContext& context, NodeId guard, std::stri
       case NodeKind::NamedExpr:
       case NodeKind::Await:
       case NodeKind::Yield:
-      case NodeKind::YieldFrom: reason = "the test assigns, awaits or yields"; return std::nullopt;
-      default: break;
+      case NodeKind::YieldFrom:
+        reason = "the test assigns, awaits or yields";
+        return std::nullopt;
+      default:
+        break;
     }
   }
   const Span span = context.span(test);

@@ -42,5 +42,4 @@ struct MendContext {
   std::string site(NodeId id, std::string_view kind) const;
 };
 
-
 }  // namespace graphmend

@@ -1,4 +1,5 @@
-// Mends for given places. In: tree and lines. Out: the mended text. Which mend a place gets is decided here, by its form.
+// Mends for given places. In: tree and lines. Out: the mended text. Which mend a place gets is decided here, by its
+// form.
 #include "mend/mend.h"
 
 #include <algorithm>
@@ -55,7 +56,8 @@ std::vector<NodeId> statements_at(const MendContext& context, const LineIndex& l
 
 std::string MendContext::site(NodeId id, std::string_view kind) const {
   const Span at = span(id);
-  std::string key = request.file_name + ":" + std::to_string(at.start) + ":" + std::string(kind) + ":" + std::string(at.in(text));
+  std::string key =
+      request.file_name + ":" + std::to_string(at.start) + ":" + std::string(kind) + ":" + std::string(at.in(text));
   return hex(fnv1a(key));
 }
 

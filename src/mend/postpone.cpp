@@ -1,5 +1,6 @@
-// Postpone. In: an expression statement. Out: the call that carries its values, and the statement as a function of them.
-// An argument is read where the statement stands, so that a later change does not show. Only what Dynamo cannot trace
+// Postpone. In: an expression statement. Out: the call that carries its values, and the statement as a function of
+// them. An argument is read where the statement stands, so that a later change does not show. Only what Dynamo cannot
+// trace
 // (`.item()`, formatting) is left to the function, which is given what it works on.
 #include "mend/postpone.h"
 
@@ -12,11 +13,12 @@ namespace graphmend {
 namespace {
 
 constexpr std::array<std::string_view, 5> kForcingMethods = {"item", "tolist", "numpy", "__str__", "__repr__"};
-constexpr std::array<std::string_view, 7> kForcingBuiltins = {"str", "repr", "float", "int", "bool", "format", "complex"};
+constexpr std::array<std::string_view, 7> kForcingBuiltins = {"str",  "repr",   "float",  "int",
+                                                              "bool", "format", "complex"};
 // Builtins that may stand around what is forced: pure functions of plain values.
-constexpr std::array<std::string_view, 12> kPureBuiltins = {"round", "abs", "min",  "max",   "sum",    "len",
+constexpr std::array<std::string_view, 12> kPureBuiltins = {"round", "abs",   "min",  "max",    "sum", "len",
                                                             "list",  "tuple", "dict", "sorted", "zip", "enumerate"};
-constexpr std::array<std::string_view, 12> kTextMethods = {"format", "join",  "strip", "lower",   "upper",  "ljust",
+constexpr std::array<std::string_view, 12> kTextMethods = {"format", "join",   "strip",   "lower",  "upper",  "ljust",
                                                            "rjust",  "center", "replace", "rstrip", "lstrip", "title"};
 
 template <size_t n>
@@ -53,7 +55,8 @@ class Splitter {
   bool forces(NodeId id) const {
     const Tree& tree = context_.tree;
     switch (tree.kind(id)) {
-      case NodeKind::FString: return true;
+      case NodeKind::FString:
+        return true;
       case NodeKind::BinOp: {
         // "…" % values
         const NodeKind left = tree.kind(tree.first_child(id));
@@ -66,7 +69,8 @@ class Splitter {
         }
         return tree.kind(function) == NodeKind::Name && is_one_of(context_.text_of(function), kForcingBuiltins);
       }
-      default: return false;
+      default:
+        return false;
     }
   }
 
@@ -114,13 +118,15 @@ class Splitter {
       case NodeKind::Slice:
       case NodeKind::Interpolation:
       case NodeKind::FormatSpec:
-      case NodeKind::FStringText: return true;
+      case NodeKind::FStringText:
+        return true;
       case NodeKind::Call: {
         if (forces(id)) return true;
         NodeId function = tree.first_child(id);
         return tree.kind(function) == NodeKind::Name && is_one_of(context_.text_of(function), kPureBuiltins);
       }
-      default: return false;
+      default:
+        return false;
     }
   }
 
@@ -151,8 +157,10 @@ class Splitter {
       case NodeKind::Keyword:
       case NodeKind::Starred:
       case NodeKind::DictUnpack:
-      case NodeKind::Slice: return true;
-      default: return false;
+      case NodeKind::Slice:
+        return true;
+      default:
+        return false;
     }
   }
 
@@ -180,8 +188,11 @@ class Splitter {
         case NodeKind::NamedExpr:
         case NodeKind::Await:
         case NodeKind::Yield:
-        case NodeKind::YieldFrom: reason_ = "an argument assigns, awaits or yields"; return false;
-        default: break;
+        case NodeKind::YieldFrom:
+          reason_ = "an argument assigns, awaits or yields";
+          return false;
+        default:
+          break;
       }
     }
     const Span span = context_.span(id);

@@ -7,6 +7,8 @@ binds a name or declares one. Nothing in them makes sense beyond that.
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 _NAMES = ["a", "b", "c", "d", "__p", "__q", "_", "__class__", "super", "genexpr", "top"]
 _WEIGHTS = [6, 6, 6, 4, 3, 1, 1, 1, 1, 0.3, 0.3]
@@ -18,6 +20,20 @@ class _Writer:
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
         self.lines: list[str] = []
+        self.walrus_is_allowed = True
+
+    @contextmanager
+    def no_walrus(self) -> Iterator[None]:
+        """Where CPython refuses `:=`; one in thirty programs tries all the same."""
+        before = self.walrus_is_allowed
+        self.walrus_is_allowed = self.chance(0.001)
+        yield
+        self.walrus_is_allowed = before
+
+    def plain(self, level: int) -> str:
+        """An expression without `:=`."""
+        with self.no_walrus():
+            return f"({self.expression(level)})"
 
     def name(self) -> str:
         return self.random.choices(_NAMES, _WEIGHTS)[0]
@@ -37,13 +53,13 @@ class _Writer:
         if kind == 2:
             return f"{self.name()}.{self.name()}"
         if kind == 3:
-            return f"{self.name()}[{self.expression(level + 1)}]"
+            return f"{self.name()}[{self.plain(level + 1)}]"
         return self.name()
 
     def clauses(self, level: int) -> str:
         text = ""
         for _ in range(1 + self.chance(0.3)):
-            text += f" for {self.target(level)} in ({self.expression(level + 1)})"
+            text += f" for {self.target(level)} in {self.plain(level + 1)}"
             if self.chance(0.3):
                 text += f" if ({self.expression(level + 1)})"
         return text
@@ -55,13 +71,13 @@ class _Writer:
         for name in names:
             text = name
             if is_annotated and self.chance(0.3):
-                text += f": ({self.expression(level + 1)})"
+                text += f": {self.plain(level + 1)}"
             if has_default or self.chance(0.3):
                 has_default = True
                 text += f"=({self.expression(level + 1)})"
             texts.append(text)
         if self.chance(0.2):
-            annotation = f": ({self.expression(level + 1)})" if is_annotated else ""
+            annotation = f": {self.plain(level + 1)}" if is_annotated else ""
             texts += [f"*args{annotation}", f"k{annotation}=({self.expression(level + 1)})", f"**kwargs{annotation}"]
         return ", ".join(texts)
 
@@ -78,8 +94,9 @@ class _Writer:
             return f"{{({self.expression(inner)}): ({self.expression(inner)}){self.clauses(inner)}}}"
         if kind == 6:
             return f"(({self.expression(inner)}){self.clauses(inner)})"
-        if kind == 7:
-            return f"({self.name()} := ({self.expression(inner)}))"
+        if kind == 7 and self.walrus_is_allowed:
+            name = self.random.choice(["v", "w", "__w", "a"]) if self.chance(0.9) else self.name()
+            return f"({name} := ({self.expression(inner)}))"
         if kind == 8:
             return f"({self.expression(inner)}) if ({self.expression(inner)}) else ({self.expression(inner)})"
         if kind == 9:
@@ -99,15 +116,18 @@ class _Writer:
         for name in self.random.sample(["a", "b", "T", "__p", "__T"], 1 + self.random.randrange(3)):
             text = self.random.choice(["", "", "*", "**"]) + name
             if not text.startswith("*") and self.chance(0.5):
-                text += f": ({self.expression(2)})"
+                text += f": {self.plain(2)}"
             if self.chance(0.3):
-                text += f" = ({self.expression(2)})"
+                text += f" = {self.plain(2)}"
             texts.append(text)
         return f"[{', '.join(texts)}]"
 
-    def block(self, depth: int) -> None:
-        if self.chance(0.15):
-            self.line(depth, f"{self.random.choice(['global', 'nonlocal'])} {self.name()}")
+    def block(self, depth: int, declares: str = "") -> None:
+        for name in ("a", "b", "c", "w", "__p") if declares else ():
+            # One in fifty is a parameter, or bound by no function around.
+            if self.chance(0.1) and (name not in declares or self.chance(0.02)):
+                keyword = "nonlocal" if depth > 1 and self.chance(0.3) else "global"
+                self.line(depth, f"{keyword} {name}")
         for _ in range(1 + self.random.randrange(4)):
             self.statement(depth)
 
@@ -122,25 +142,29 @@ class _Writer:
         elif kind == 6:
             target = self.random.choice(["{}", "({})", "{}.x"]).format(self.name())
             value = f" = {self.expression()}" if self.chance(0.5) else ""
-            self.line(depth, f"{target}: ({self.expression()}){value}")
+            self.line(depth, f"{target}: {self.plain(0)}{value}")
         elif kind == 7:
-            self.line(depth, self.random.choice(["import {}", "import {}.b", "import x as {}", "from y import {}"]).format(self.name()))
+            form = self.random.choice(["import {}", "import {}.b", "import x as {}", "from y import {}"])
+            self.line(depth, form.format(self.name()))
         elif kind == 8:
             self.line(depth, f"del {self.name()}")
         elif kind == 9:
-            self.line(depth, f"type {self.name()}{self.type_parameters()} = {self.expression()}")
+            self.line(depth, f"type {self.name()}{self.type_parameters()} = {self.plain(0)}")
         elif kind < 15:
             if self.chance(0.3):
                 self.line(depth, f"@({self.expression()})")
-            returns = f" -> ({self.expression(1)})" if self.chance(0.2) else ""
+            returns = f" -> {self.plain(1)}" if self.chance(0.2) else ""
             parameters = self.parameters(0, is_annotated=True)
             self.line(depth, f"def {self.name()}{self.type_parameters()}({parameters}){returns}:")
-            self.block(depth + 1)
+            before, self.walrus_is_allowed = self.walrus_is_allowed, True
+            self.block(depth + 1, declares=f"({parameters})")
+            self.walrus_is_allowed = before
         elif kind < 18:
             name = self.random.choice(_CLASSES)
-            arguments = f"(x=({self.expression(1)}), *({self.expression(1)}))" if self.chance(0.4) else ""
+            arguments = f"(x={self.plain(1)}, *{self.plain(1)})" if self.chance(0.4) else ""
             self.line(depth, f"class {name}{self.type_parameters()}{arguments}:")
-            self.block(depth + 1)
+            with self.no_walrus():
+                self.block(depth + 1, declares="class")
         else:
             self.compound(depth)
 

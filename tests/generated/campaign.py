@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import tempfile
@@ -12,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
+import torch._dynamo.guards
+import torch._logging._internal
 
 from . import subject as subjects
 from .forms import generate
@@ -69,7 +72,7 @@ def prepare(backend: str) -> None:
     """Loads and warms what every worker needs, before the forks."""
     torch.set_num_threads(1)
     # Every break of every program would be reported once.
-    torch._logging.set_logs(all=logging.ERROR)
+    torch._logging._internal.set_logs(all=logging.ERROR)
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
     if backend == "inductor":
         import torch._inductor.config as inductor
@@ -77,16 +80,16 @@ def prepare(backend: str) -> None:
         inductor.compile_threads = 1
         # Inductor's own random stream is no one's fault: the committed list has it, and this takes it away.
         inductor.fallback_random = True
-    import torch._dynamo.guards as guards
-
     # Dynamo times every new set of guards with the caches flushed; 15 % of a small program's time, for a log line.
-    guards.profile_guard_manager = lambda *_: 0.0  # type: ignore[assignment]
+    vars(torch._dynamo.guards)["profile_guard_manager"] = lambda *_: 0.0
     torch.compile(lambda x: x * 2 if x.sum() > 0 else x - 1, backend=backend)(torch.ones(3))
     torch._dynamo.reset()
 
 
-def judge_text(text: str, request: Request, folder: Path, name: str = "program") -> Verdict:
+def judge_text(text: str, request: Request, folder: Path, name: str = "") -> Verdict:
     """Judges a program given as text; its file is in `folder` while it runs."""
+    # One name, one text: whoever remembers files by their names must not meet another text.
+    name = name or f"p{hashlib.sha256(text.encode()).hexdigest()[:12]}"
     path = folder / f"{name}.py"
     path.write_text(text, encoding="utf-8")
     try:

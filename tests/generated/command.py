@@ -1,11 +1,13 @@
-"""The command line of generated programs. In: arguments. Out: an exit status; counts on stdout, failures in a folder."""
+"""The command line. In: arguments. Out: an exit status; counts on stdout, failing programs in a folder."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
+import tempfile
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 from . import subject as subjects
@@ -42,11 +44,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--out", type=Path, default=Path("generated_failures"), help="where failing programs go")
     parser.add_argument("--reduce", type=int, default=1, help="how many failures of each kind are reduced (1)")
     parser.add_argument("--replay", type=Path, nargs="+", help="judge these programs instead")
-    parser.add_argument("--planted", action="store_true", help="plant each bug and see that it is found in COUNT programs")
+    parser.add_argument("--planted", action="store_true", help="plant each bug; it must be found in COUNT programs")
     return parser
 
 
-def _progress(count: int):  # type: ignore[no-untyped-def]
+def _progress(count: int) -> Callable[[Summary], None]:
     def show(summary: Summary) -> None:
         if sys.stderr.isatty() or summary.programs % 500 == 0:
             rate = summary.programs / max(summary.wall, 1e-9)
@@ -58,7 +60,8 @@ def _progress(count: int):  # type: ignore[no-untyped-def]
 
 def _report(request: Request, summary: Summary) -> None:
     print(f"subject {request.subject}, backend {request.backend}, seed {request.seed}")
-    print(f"programs {summary.programs}, calls {summary.calls}, effects {summary.events}, exceptions {sum(summary.raised.values())}")
+    raised = sum(summary.raised.values())
+    print(f"programs {summary.programs}, calls {summary.calls}, effects {summary.events}, exceptions {raised}")
     print(f"{summary.wall:.1f} s, {summary.programs / max(summary.wall, 1e-9):.2f} programs a second,", end=" ")
     print(f"{summary.busy / max(summary.programs, 1):.3f} s of processor time a program")
     _table("mended", summary.mended)
@@ -82,7 +85,8 @@ def _save(request: Request, summary: Summary, out: Path, reduce: int) -> None:
         if done[failure.kind] < reduce:
             done[failure.kind] += 1
             text, verdict = reduce_program(text, verdict, request)
-            print(f"p{request.seed}_{failure.index} {failure.kind}: {len(failure.text.splitlines())} lines, reduced to {len(text.splitlines())}")
+            before, after = len(failure.text.splitlines()), len(text.splitlines())
+            print(f"p{request.seed}_{failure.index} {failure.kind}: {before} lines, reduced to {after}")
         differences = [str(d)[:2000] for found in verdict.wrong.values() for d in found[:5]] or [verdict.crash]
         stem = f"p{request.seed}_{failure.index}"
         (out / f"{stem}.py").write_text(text, encoding="utf-8")
@@ -95,9 +99,10 @@ def _replay(request: Request, paths: list[Path]) -> int:
     prepare(request.backend)
     failing = 0
     for path in paths:
-        verdict = judge_text(path.read_text(encoding="utf-8"), request, Path(os.environ.get("TMPDIR", "/tmp")), path.stem)
+        verdict = judge_text(path.read_text(encoding="utf-8"), request, Path(tempfile.gettempdir()), path.stem)
         failing += bool(verdict.kind)
-        print(f"{path}: {verdict.kind or 'the same'}; mended {dict(verdict.fired.mended)}, left {dict(verdict.fired.left)}, known {dict(verdict.known)}")
+        fired = f"mended {dict(verdict.fired.mended)}, left {dict(verdict.fired.left)}, known {dict(verdict.known)}"
+        print(f"{path}: {verdict.kind or 'the same'}; {fired}")
         for found in verdict.wrong.values():
             for difference in found[:5]:
                 print(difference)

@@ -43,6 +43,12 @@ class Rules:
 
 
 def compare(expected: list[Observation], seen: list[Observation], rules: Rules) -> list[Difference]:
+    """The differences between what was expected of each call and what was seen."""
+    return compare_values(expected, seen, rules)
+
+
+def compare_values(expected: Any, seen: Any, rules: Rules) -> list[Difference]:
+    """The same for any plain data."""
     found: list[Difference] = []
     _walk((), expected, seen, rules, found)
     return found
@@ -59,7 +65,7 @@ def _walk(path: tuple[str | int, ...], a: Any, b: Any, rules: Rules, out: list[D
     elif isinstance(a, dict) and isinstance(b, dict):
         for key in a | b:
             _walk((*path, key), a.get(key, "<none>"), b.get(key, "<none>"), rules, out)
-        if "kept" in a:
+        if "kept" in a and "kept" in b:
             _kept(path, a, b, rules, out)
     elif isinstance(a, (list, tuple)) and type(a) is type(b) and len(a) == len(b):
         for index, (x, y) in enumerate(zip(a, b, strict=True)):
@@ -84,7 +90,12 @@ def _tensors(path: tuple[str | int, ...], a: TensorValue, b: TensorValue, rules:
         if field.name == "grad":
             _walk((*path, "grad"), x, y, rules, out)
         elif field.name == "bits":
-            if x != y and not (rules.tolerance and a.shape == b.shape and a.dtype == b.dtype and _close(a.numbers(), b.numbers(), rules)):
+            if x != y and not (
+                rules.tolerance
+                and a.shape == b.shape
+                and a.dtype == b.dtype
+                and _close(a.numbers(), b.numbers(), rules)
+            ):
                 out.append(Difference((*path, "bits"), a, b))
         elif x != y:
             out.append(Difference((*path, field.name), x, y))

@@ -117,7 +117,11 @@ def print_call(w: Writer) -> None:
     if w.chance(0.15):
         keywords.append(_used(w, "print.flush", f"flush={w.choose(['True', 'False'])}"))
     if w.chance(0.04):
-        keywords.append(_used(w, "print.starstar", '**{"end": ";\\n"}' if not any(k.startswith("end") for k in keywords) else "**{}"))
+        keywords.append(
+            _used(
+                w, "print.starstar", '**{"end": ";\\n"}' if not any(k.startswith("end") for k in keywords) else "**{}"
+            )
+        )
     w.random.shuffle(keywords)
     keywords.sort(key=lambda text: text.startswith("**"))
     w.line(w.call("print", arguments + keywords))
@@ -125,7 +129,7 @@ def print_call(w: Writer) -> None:
 
 def stream_write(w: Writer) -> None:
     w.use("stream.write")
-    w.line(f"sys.{w.choose(['stdout', 'stderr'])}.write({fstring(w)} + \"\\n\")")
+    w.line(f'sys.{w.choose(["stdout", "stderr"])}.write({fstring(w)} + "\\n")')
 
 
 def log_call(w: Writer, in_handler: bool = False) -> None:
@@ -134,7 +138,9 @@ def log_call(w: Writer, in_handler: bool = False) -> None:
     if w.frame.has_self:
         bases += ["self.log", "self.log"]
     base = w.choose(bases)
-    method = w.choose([*_LEVELS, *_LEVELS, "log", "fatal", "warn"] + (["exception"] * 6 if in_handler else ["exception"]))
+    method = w.choose(
+        [*_LEVELS, *_LEVELS, "log", "fatal", "warn"] + (["exception"] * 6 if in_handler else ["exception"])
+    )
     w.use(f"{'logging' if base == 'logging' else 'adapter' if base == 'ADAPTER' else 'logger'}.{method}")
     if base == "ADAPTER" and method in ("fatal",):
         method = "critical"

@@ -37,7 +37,7 @@ def full(w: Writer, depth: int = 2) -> str:
         (0.5, lambda w: f"-({full(w, depth - 1)})"),
         (0.5, lambda w: f"{full_name(w)}.clone()"),
         (0.3, lambda w: f"torch.log({full_name(w)}.abs())"),
-        (0.7, random_full),
+        (1.2, random_full),
     ]
     if w.frame.is_module:
         choices += [(2, _submodule), (1, lambda w: f"{full_name(w)} * self.weight")]
@@ -139,7 +139,12 @@ def _bound(w: Writer) -> str:
 def condition(w: Writer) -> str:
     """A condition that Python knows."""
     name = full_name(w)
-    choices = [f"{name}.shape[0] > 2", f"{name}.dtype == torch.float32", f"{name}.requires_grad", "torch.is_grad_enabled()"]
+    choices = [
+        f"{name}.shape[0] > 2",
+        f"{name}.dtype == torch.float32",
+        f"{name}.requires_grad",
+        "torch.is_grad_enabled()",
+    ]
     choices += ['STATE["calls"] % 2 == 0', f"len({name}) < 9"]
     if w.frame.has_self:
         choices += ["self.flag", "self.count % 2 == 1", "len(self.items) < 3"]

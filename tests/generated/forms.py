@@ -14,7 +14,7 @@ from . import expressions as e
 from . import statements as s
 from .writer import Frame, Writer
 
-_HEADER = '''\
+_HEADER = """\
 import logging
 import random
 import sys
@@ -50,7 +50,7 @@ TAG = Tag()
 
 def make_error(t):
     return GivenError("made", float(t.sum()))
-'''
+"""
 
 CONTEXTS = ["none", "no_grad", "inference_mode", "autocast", "enable_grad"]
 
@@ -163,7 +163,9 @@ def _module(w: Writer, frame: Frame, names: list[str], size: int) -> str:
         with w.block("def __init__(self):"):
             w.line("super().__init__()")
             norm = w.choose(["nn.BatchNorm1d(4)", "nn.BatchNorm1d(4)", "nn.LayerNorm(4)"])
-            w.line(f"self.linear = nn.Linear(4, 4)\nself.norm = {norm}\nself.drop = nn.Dropout(0.5)\nself.act = nn.GELU()")
+            w.line(
+                f"self.linear = nn.Linear(4, 4)\nself.norm = {norm}\nself.drop = nn.Dropout(0.5)\nself.act = nn.GELU()"
+            )
             w.line('self.weight = nn.Parameter(torch.rand(4))\nself.register_buffer("buf", torch.zeros(4))')
             w.line('self.register_buffer("steps", torch.zeros((), dtype=torch.long))')
             _fields(w)
@@ -242,7 +244,15 @@ def _calls(w: Writer, form: str, arity: int, frozen: set[str], grad_inputs: bool
                 if position == 1 and w.chance(0.04) and not grad_inputs:
                     kind = w.choose(["alias", "view"])
                 w.use(f"input.{kind}")
-                arguments.append((kind, shape, w.random.choice([1.0, 2.0, 0.5]), w.random.choice([-2.0, -0.5, 0.0, 0.5, 2.0]), number * 10 + position))
+                arguments.append(
+                    (
+                        kind,
+                        shape,
+                        w.random.choice([1.0, 2.0, 0.5]),
+                        w.random.choice([-2.0, -0.5, 0.0, 0.5, 2.0]),
+                        number * 10 + position,
+                    )
+                )
             around = w.choose(CONTEXTS) if w.chance(0.05) else context
             w.use(f"context.{around}")
             before: dict[str, object] = {}

@@ -10,7 +10,16 @@ from . import expressions as e
 from . import statements as s
 from .writer import Writer
 
-_TYPES = ["ValueError", "RuntimeError", "KeyError", "IndexError", "TypeError", "ArithmeticError", "GivenError", "GivenError"]
+_TYPES = [
+    "ValueError",
+    "RuntimeError",
+    "KeyError",
+    "IndexError",
+    "TypeError",
+    "ArithmeticError",
+    "GivenError",
+    "GivenError",
+]
 
 
 def error(w: Writer) -> str:
@@ -44,7 +53,7 @@ def raise_line(w: Writer) -> str:
     form = w.random.random()
     if form < 0.12:
         w.use("raise.from")
-        return f'raise {_instance(error(w))} from {w.choose(["None", "ValueError(1)", "KeyError"])}'
+        return f"raise {_instance(error(w))} from {w.choose(['None', 'ValueError(1)', 'KeyError'])}"
     return f"raise {error(w)}"
 
 
@@ -140,7 +149,9 @@ def guarded_try(w: Writer) -> None:
         w.use("try.except")
         with w.block("try:"), w.branch(sides):
             guard(w)
-        with w.block(f"except {w.choose(['Exception', 'ValueError', '(KeyError, ValueError)', 'GivenError'])} as caught:"):
+        with w.block(
+            f"except {w.choose(['Exception', 'ValueError', '(KeyError, ValueError)', 'GivenError'])} as caught:"
+        ):
             if w.chance(0.5):
                 effects.log_call(w, in_handler=True)
             else:

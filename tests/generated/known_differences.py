@@ -1,7 +1,7 @@
 """Where plain torch.compile 2.13 itself differs from eager. A mended program may do there what either of them does.
 
-Each entry has a name, the reason, and a test that is as narrow as the reason allows. `Explained` only says what a
-difference is; judge.py sees to it that plain torch.compile really gives the same value in the same place.
+Each entry has a name, the reason, and a test that is as narrow as the reason allows. judge.py sees
+to it that plain torch.compile really gives the same value in the same place.
 """
 
 from __future__ import annotations
@@ -31,29 +31,41 @@ class Known:
     name: str
     reason: str
     matches: Callable[[Difference, Program], bool]
+    # It is how a graph break shows, so that it depends on where the breaks that are left are.
+    shows_breaks: bool = False
 
 
 def _resumed_frames(difference: Difference, program: Program) -> bool:
-    if difference.place != "error.frames" or _RESUME not in difference.seen:
+    if difference.place != "error.frames" or _RESUME not in str(difference.seen):
         return False
-    # The place itself, the last frame's, is right.
-    return bool(difference.expected) and _position(difference.expected) == _position(difference.seen)
+    return _without_resumes(difference.seen) == difference.expected
 
 
-def _position(frames: str) -> str:
-    return frames.rpartition(" ")[2]
+def _without_resumes(frames: str) -> str:
+    """The frames that eager would have: a function and those that resume it are one, at the last one's place."""
+    kept: list[str] = []
+    for frame in frames.split(" > "):
+        name, _, position = frame.rpartition(" ")
+        if name.startswith(_RESUME):
+            name = name.removeprefix(_RESUME).rpartition("_at_")[0]
+            if kept and kept[-1].startswith(f"{name} "):
+                kept.pop()
+        kept.append(f"{name} {position}")
+    return " > ".join(kept)
 
 
 def _resumed_function(difference: Difference, program: Program) -> bool:
-    name = difference.seen
-    return difference.place == "events.function" and name.startswith(f"{_RESUME}{difference.expected}_at_")
+    return difference.place == "events.function" and str(difference.seen).startswith(
+        f"{_RESUME}{difference.expected}_at_"
+    )
 
 
 def _resumed_stacklevel(difference: Difference, program: Program) -> bool:
     if difference.place not in ("events.file", "events.line", "events.function") or "stacklevel=" not in program.text:
         return False
     call, _, event = difference.path[:3]
-    return program.eager[call].events[event]["kind"] in ("log", "warning")  # type: ignore[index]
+    assert isinstance(call, int) and isinstance(event, int)
+    return program.eager[call].events[event]["kind"] in ("log", "warning")
 
 
 def _from_call(cause: Callable[[Observation, Observation], bool]) -> Callable[[Difference, Program], bool]:
@@ -93,16 +105,19 @@ KNOWN = [
         "after a graph break the rest of the function runs in functions named torch_dynamo_resume_in_…, and the frames"
         " that lead there have no columns",
         _resumed_frames,
+        shows_breaks=True,
     ),
     Known(
         "resume-function-name",
         "a log record made after a graph break has the resume function's name in funcName",
         _resumed_function,
+        shows_breaks=True,
     ),
     Known(
         "resume-stacklevel",
         "a resume function is called by the function it continues, so that stacklevel=2 points into the program again",
         _resumed_stacklevel,
+        shows_breaks=True,
     ),
     Known(
         "captured-assert",
@@ -134,9 +149,6 @@ class Explained:
     def __init__(self, text: str, eager: list[Observation], plain: list[Observation]) -> None:
         self._program = Program(text, eager, plain)
 
-    def reason(self, difference: Difference) -> str | None:
-        """The name of the entry that explains a difference, if one does."""
-        for known in KNOWN:
-            if known.matches(difference, self._program):
-                return known.name
-        return None
+    def entry(self, difference: Difference) -> Known | None:
+        """The entry that may explain a difference, if there is one."""
+        return next((known for known in KNOWN if known.matches(difference, self._program)), None)

@@ -145,7 +145,7 @@ class Capture(logging.Handler):
         warnings.simplefilter(warning_filter)  # type: ignore[arg-type]
         if warning_filter == "error":
             warnings.filterwarnings("ignore", message=r"(?!gw|\('gw)")
-        warnings.showwarning = self.warned  # type: ignore[assignment]
+        warnings.showwarning = self.warned
         try:
             yield
         finally:
@@ -157,10 +157,15 @@ class Capture(logging.Handler):
             warnings._filters_mutated()  # type: ignore[attr-defined]
 
 
+def _get(frame: traceback.FrameSummary, name: str) -> Any:
+    # Python 3.10 has no columns.
+    return getattr(frame, name, None)
+
+
 def describe_error(error: BaseException, path: str, describer: Describer) -> Any:
     """Type, arguments, causes, and the frames of the program's file, with columns."""
     frames = [
-        f"{frame.name} {frame.lineno}:{frame.colno}-{frame.end_lineno}:{frame.end_colno}"
+        f"{frame.name} {frame.lineno}:{_get(frame, 'colno')}-{_get(frame, 'end_lineno')}:{_get(frame, 'end_colno')}"
         for frame in traceback.extract_tb(error.__traceback__)
         if frame.filename == path
     ]

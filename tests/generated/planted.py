@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from .campaign import Failure, Request, run_campaign
+from .campaign import Failure, Request, Summary, run_campaign
 from .observe import Event
 from .simulated import Points, Simulated, Snapshot
 from .subject import Subject
@@ -88,7 +88,7 @@ def _lose_frames(target: Any, args: tuple[Any, ...]) -> Any:
         return target(*args)
     except Exception as error:
         # The handler's own frame takes the place of the program's.
-        raise error.with_traceback(None)
+        raise error.with_traceback(None)  # noqa: B904
 
 
 def _swallow(target: Any, args: tuple[Any, ...]) -> Any:
@@ -130,7 +130,7 @@ def _is_effect(node: ast.AST) -> bool:
 class _Select(ast.NodeTransformer):
     """Runs both sides of a branch, one after the other, as a select without a look at what they do."""
 
-    def visit_If(self, node: ast.If) -> Any:  # noqa: N802
+    def visit_If(self, node: ast.If) -> Any:
         self.generic_visit(node)
         assigns = all(isinstance(s, ast.Assign) for s in node.body + node.orelse)
         if not assigns or not node.orelse or "x" not in ast.unparse(node.test):
@@ -142,22 +142,12 @@ class _Select(ast.NodeTransformer):
 class _Inverted(ast.NodeTransformer):
     """Every guard raises when it should not."""
 
-    def visit_If(self, node: ast.If) -> Any:  # noqa: N802
+    def visit_If(self, node: ast.If) -> Any:
         self.generic_visit(node)
         if isinstance(node.body[-1], ast.Raise):
             node.test = ast.copy_location(ast.UnaryOp(ast.Not(), node.test), node.test)
             ast.fix_missing_locations(node)
         return node
-
-
-class _Eager(ast.NodeTransformer):
-    """Conditions evaluate all their parts: the second part of `a and b` also where `a` is false."""
-
-    def visit_BoolOp(self, node: ast.BoolOp) -> Any:  # noqa: N802
-        self.generic_visit(node)
-        name = "all" if isinstance(node.op, ast.And) else "any"
-        called = ast.Call(ast.Name(name, ast.Load()), [ast.List(node.values, ast.Load())], [])
-        return ast.fix_missing_locations(ast.copy_location(called, node))
 
 
 def _with(**changes: Any) -> Callable[[], Points]:
@@ -179,21 +169,40 @@ PLANTED = [
     Planted("rng-drawn", "the random streams are eager's", _with(begin=_draw)),
     Planted("later-value", "an effect shows the value of its moment", _with(transform=lambda t: _Later().visit(t))),
     Planted("first-value", "an effect shows this call's values", _with(effects=_first_texts)),
-    Planted("wrong-line", "log records and warnings have the user's line",
-            _with(effects=lambda call, held: _edit(held, "line", lambda line: line + 1 if line else 0))),
-    Planted("wrong-function", "log records have the user's function name",
-            _with(effects=lambda call, held: _edit(held, "function", lambda name: "outlined"))),
-    Planted("wrong-category", "warnings keep their category",
-            _with(effects=lambda call, held: _edit(held, "category", lambda name: "UserWarning"))),
+    Planted(
+        "wrong-line",
+        "log records and warnings have the user's line",
+        _with(effects=lambda call, held: _edit(held, "line", lambda line: line + 1 if line else 0)),
+    ),
+    Planted(
+        "wrong-function",
+        "log records have the user's function name",
+        _with(effects=lambda call, held: _edit(held, "function", lambda name: "outlined")),
+    ),
+    Planted(
+        "wrong-category",
+        "warnings keep their category",
+        _with(effects=lambda call, held: _edit(held, "category", lambda name: "UserWarning")),
+    ),
     Planted("wrong-stream", "print writes to its file", _with(effects=lambda call, held: _swap_streams(held))),
     Planted("exception-swallowed", "exceptions arrive", _with(rerun=_swallow)),
     Planted("exception-changed", "exceptions keep type and arguments", _with(rerun=_raise_other)),
     Planted("traceback-lost", "tracebacks show the user's frames", _with(rerun=_lose_frames)),
     Planted("gradient-lost", "gradients flow", _with(result=lambda r, args: _each_tensor(r, lambda t: t.detach()))),
-    Planted("identity-lost", "a returned input is the input", _with(result=lambda r, args: _each_tensor(r, lambda t: t.clone()))),
-    Planted("strides-changed", "outputs keep their strides", _with(result=lambda r, args: _each_tensor(r, lambda t: t.contiguous()))),
+    Planted(
+        "identity-lost",
+        "a returned input is the input",
+        _with(result=lambda r, args: _each_tensor(r, lambda t: t.clone())),
+    ),
+    Planted(
+        "strides-changed",
+        "outputs keep their strides",
+        _with(result=lambda r, args: _each_tensor(r, lambda t: t.contiguous())),
+    ),
     Planted("stale-guard", "what changed between calls is seen", _with(begin=_stale_mode)),
-    Planted("both-sides-run", "only the taken side of a branch has effects", _with(transform=lambda t: _Select().visit(t))),
+    Planted(
+        "both-sides-run", "only the taken side of a branch has effects", _with(transform=lambda t: _Select().visit(t))
+    ),
 ]
 
 
@@ -216,5 +225,10 @@ def plant(name: str, subject: Subject) -> Iterator[None]:
 def find(bug: Planted, request: Request, count: int) -> Failure | None:
     """The first program of `count` that shows the bug."""
     planted = dataclasses.replace(request, planted=bug.name)
-    summary = run_campaign(planted, range(count), enough=lambda summary: bool(summary.failures))
-    return summary.failures[0] if summary.failures else None
+
+    def shown(summary: Summary) -> list[Failure]:
+        # A crash of the harness is not a find.
+        return [failure for failure in summary.failures if not failure.verdict.crash]
+
+    found = shown(run_campaign(planted, range(count), enough=lambda summary: bool(shown(summary))))
+    return found[0] if found else None

@@ -53,7 +53,9 @@ def _plan(**changes: Any) -> Patch:
 def _run(around: Callable[[Any, Any, Any, Any], Any]) -> Patch:
     """`around(right, plan, compiled, args)` instead of the run of a plan."""
     return lambda: _patched(
-        _part("_transaction")._Plan, "run", lambda right: lambda plan, compiled, args: around(right, plan, compiled, args)
+        _part("_transaction")._Plan,
+        "run",
+        lambda right: lambda plan, compiled, args: around(right, plan, compiled, args),
     )
 
 

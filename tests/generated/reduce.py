@@ -16,7 +16,9 @@ from .judge import Verdict
 from .workers import Crash, run_tasks
 
 # A reduction that makes one of these has cut something the rest needs.
-_ACCIDENTS = {f"builtins.{name}" for name in ("NameError", "UnboundLocalError", "AttributeError", "TypeError", "ImportError")}
+_ACCIDENTS = {
+    f"builtins.{name}" for name in ("NameError", "UnboundLocalError", "AttributeError", "TypeError", "ImportError")
+}
 
 
 class _Text:

@@ -39,16 +39,13 @@ def load(path: Path, transform: Callable[[ast.Module], ast.Module] | None = None
     return module
 
 
-def _around(name: str) -> AbstractContextManager[Any]:
-    if name == "no_grad":
-        return torch.no_grad()
-    if name == "enable_grad":
-        return torch.enable_grad()
-    if name == "inference_mode":
-        return torch.inference_mode()
-    if name == "autocast":
-        return torch.autocast("cpu", dtype=torch.bfloat16)
-    return contextlib.nullcontext()
+_CONTEXTS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
+    "none": contextlib.nullcontext,
+    "no_grad": torch.no_grad,
+    "enable_grad": torch.enable_grad,
+    "inference_mode": torch.inference_mode,
+    "autocast": lambda: torch.autocast("cpu", dtype=torch.bfloat16),
+}
 
 
 def _inputs(specs: list[tuple[str, tuple[int, ...], float, float, int]], dtype: torch.dtype) -> list[torch.Tensor]:
@@ -122,7 +119,7 @@ def _call(run: Target, arguments: list[torch.Tensor], around: str, backward: boo
     seen = Observation()
     result: Any = None
     try:
-        with _around(around):
+        with _CONTEXTS[around]():
             result = run(*arguments)
     except BaseException as error:
         seen.error = describe_error(error, capture.path, Describer())
@@ -139,7 +136,9 @@ def _call(run: Target, arguments: list[torch.Tensor], around: str, backward: boo
 
 def _backward(result: Any) -> str:
     outputs = list(result.values()) if isinstance(result, dict) else result if isinstance(result, tuple) else [result]
-    losses = [v.float().sum() * (n + 1.5) for n, v in enumerate(outputs) if isinstance(v, torch.Tensor) and v.requires_grad]
+    losses = [
+        v.float().sum() * (n + 1.5) for n, v in enumerate(outputs) if isinstance(v, torch.Tensor) and v.requires_grad
+    ]
     if not losses:
         return "nothing"
     try:

@@ -112,7 +112,9 @@ class Snapshot:
 
 
 def _same_bits(a: torch.Tensor, b: torch.Tensor) -> bool:
-    return bool(torch.equal(a, b)) or bool(torch.equal(a.nan_to_num(), b.nan_to_num()) and torch.equal(a.isnan(), b.isnan()))
+    return bool(torch.equal(a, b)) or bool(
+        torch.equal(a.nan_to_num(), b.nan_to_num()) and torch.equal(a.isnan(), b.isnan())
+    )
 
 
 class Simulated:

@@ -38,12 +38,28 @@ def assign(w: Writer) -> None:
 
 def count(w: Writer) -> None:
     """Counters and containers that change every call."""
-    choices = ['STATE["calls"] += 1', 'STATE["seen"].append(' + e.integer(w) + ")", 'STATE["calls"] = STATE["calls"] + 2']
+    choices = [
+        'STATE["calls"] += 1',
+        'STATE["seen"].append(' + e.integer(w) + ")",
+        'STATE["calls"] = STATE["calls"] + 2',
+    ]
     if w.frame.has_self:
         choices += ["self.count += 1"] * 3
-        choices += [f"self.items.append({e.integer(w)})", f'self.table["k"] = {e.integer(w)}', "self.step_size = self.step_size + 1"]
-        choices += [f"self.last = ({e.full(w, 1)}).detach()", f"self.last = {e.scalar(w)}.detach()", "self.flag = not self.flag"]
-        choices += ['self.table.setdefault("n", []).append(self.count)', 'self.table.pop("k", None)', "self.items[:] = self.items[-2:]"]
+        choices += [
+            f"self.items.append({e.integer(w)})",
+            f'self.table["k"] = {e.integer(w)}',
+            "self.step_size = self.step_size + 1",
+        ]
+        choices += [
+            f"self.last = ({e.full(w, 1)}).detach()",
+            f"self.last = {e.scalar(w)}.detach()",
+            "self.flag = not self.flag",
+        ]
+        choices += [
+            'self.table.setdefault("n", []).append(self.count)',
+            'self.table.pop("k", None)',
+            "self.items[:] = self.items[-2:]",
+        ]
     if w.frame.in_class:
         choices += ["self.__secret += 1"]
     if w.frame.nonlocals:
@@ -61,7 +77,12 @@ def mutate(w: Writer) -> None:
     choices: list[str] = []
     for name in names[:3]:
         choices += [f"{name}.add_({e.number(w)})", f"{name}.mul_({e.number(w)})", f"{name}[0] = {e.number(w)}"]
-        choices += [f"{name} += {e.full_name(w)}", f"{name}[:, 0] += 1.0", f"{name}.clamp_(-3.0, 3.0)", f"torch.relu_({name})"]
+        choices += [
+            f"{name} += {e.full_name(w)}",
+            f"{name}[:, 0] += 1.0",
+            f"{name}.clamp_(-3.0, 3.0)",
+            f"torch.relu_({name})",
+        ]
         choices += [f"{name}.copy_({e.full(w, 1)})", f"{name}.masked_fill_({e.mask(w)}, 0.5)"]
     if w.frame.is_module:
         choices += [f"self.buf.add_({e.full_name(w)}.detach().mean(0))", "self.buf.mul_(0.5)", "self.steps += 1"] * 2
@@ -200,7 +221,14 @@ def loop(w: Writer) -> None:
 def inner_context(w: Writer) -> None:
     w.use("context.inside")
     sides: list[dict[str, str]] = []
-    header = w.choose(["with torch.no_grad():", "with torch.no_grad():", "with torch.enable_grad():", "with torch.set_grad_enabled(False):"])
+    header = w.choose(
+        [
+            "with torch.no_grad():",
+            "with torch.no_grad():",
+            "with torch.enable_grad():",
+            "with torch.set_grad_enabled(False):",
+        ]
+    )
     with w.block(header), w.branch(sides):
         assign(w)
         if w.chance(0.6):
@@ -235,7 +263,7 @@ def statement(w: Writer) -> None:
         (0.5, guards.guarded_try),
         (0.8, python_branch),
         (0.4, inner_context),
-        (0.3, other_random),
+        (0.6, other_random),
         (0.06, numpy_random),
     ]
     if not w.frame.loops:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import importlib
 import importlib.util
 from collections import Counter
@@ -17,6 +16,7 @@ from typing import Any, Protocol
 import torch
 
 Target = Callable[..., Any]
+Transform = Callable[[ast.Module], ast.Module]
 
 
 @dataclass
@@ -35,8 +35,10 @@ class Subject(Protocol):
     name: str
     # Whether the program's own code is another one after compile; if so, its eager run is compared as well.
     changes_code: bool
-    # A change of the program's tree before it runs; only planted bugs have one.
-    transform: Callable[[ast.Module], ast.Module] | None
+
+    @property
+    def transform(self) -> Transform | None:
+        """A change of the program's tree before it runs; only planted bugs have one."""
 
     def compile(self, target: Target, backend: str, dynamic: bool | None) -> Target: ...
 
@@ -51,7 +53,7 @@ class Plain:
 
     name = "plain"
     changes_code = False
-    transform = None
+    transform: Transform | None = None
 
     def compile(self, target: Target, backend: str, dynamic: bool | None) -> Target:
         compiled: Target = torch.compile(target, backend=backend, dynamic=dynamic)
@@ -71,10 +73,10 @@ class Graphmend:
 
     name = "graphmend"
     changes_code = True
-    transform = None
+    transform: Transform | None = None
 
     def __init__(self) -> None:
-        self._product: Any = importlib.import_module("graphmend")
+        self._product: Any = importlib.import_module("graphmend._compile")
 
     def compile(self, target: Target, backend: str, dynamic: bool | None) -> Target:
         compiled: Target = self._product.compile(target, backend=backend, dynamic=dynamic)
@@ -88,10 +90,8 @@ class Graphmend:
         )
 
     def release(self) -> None:
-        # All originals back; what Dynamo compiled for this program goes with them.
-        with contextlib.suppress(AttributeError):
-            self._product.disable()
-            self._product.enable()
+        # All originals back; `disable` would do that too, but for good.
+        importlib.import_module("graphmend._swap").restore_all()
         torch._dynamo.reset()
 
 
@@ -110,7 +110,7 @@ def _word(entry: Any, *names: str) -> str:
 def available() -> list[str]:
     """The subjects that exist here."""
     names = ["plain", "simulated"]
-    if importlib.util.find_spec("graphmend") and hasattr(importlib.import_module("graphmend"), "compile"):
+    if importlib.util.find_spec("graphmend") and importlib.util.find_spec("graphmend._compile"):
         names.append("graphmend")
     return names
 

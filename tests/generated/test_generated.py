@@ -11,12 +11,12 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("numpy")
 
-from generated import subject as subjects  # noqa: E402
-from generated.campaign import Request, run_campaign  # noqa: E402
-from generated.forms import generate  # noqa: E402
-from generated.known_differences import KNOWN  # noqa: E402
-from generated.planted import PLANTED, find  # noqa: E402
-from generated.reduce import candidates, reduce_program  # noqa: E402
+from generated import subject as subjects
+from generated.campaign import Request, run_campaign
+from generated.forms import generate
+from generated.known_differences import KNOWN
+from generated.planted import PLANTED, find
+from generated.reduce import candidates, reduce_program
 
 PROGRAMS = int(os.environ.get("GRAPHMEND_PROGRAMS", "300"))
 INDUCTOR_PROGRAMS = int(os.environ.get("GRAPHMEND_INDUCTOR_PROGRAMS", "20"))

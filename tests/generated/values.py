@@ -41,7 +41,8 @@ class TensorValue:
         values = self.numbers().reshape(-1)
         shown = ", ".join(f"{value:.6g}" for value in values[:8]) + (", …" if len(values) > 8 else "")
         flags = [name for name in ("requires_grad", "leaf", "inference") if getattr(self, name)]
-        return f"<{self.kind} {self.dtype}{list(self.shape)} stride {list(self.stride)} {' '.join(flags)} storage {self.storage} [{shown}] grad {self.grad}>"
+        form = f"{self.kind} {self.dtype}{list(self.shape)} stride {list(self.stride)} {' '.join(flags)}"
+        return f"<{form} storage {self.storage} [{shown}] grad {self.grad}>"
 
     def numbers(self) -> np.ndarray[Any, Any]:
         """The elements, for comparison with a tolerance."""
@@ -117,7 +118,7 @@ class Describer:
             dtype=str(value.dtype),
             shape=tuple(value.shape),
             stride=value.stride(),
-            offset=value.storage_offset(),
+            offset=int(value.storage_offset()),
             requires_grad=value.requires_grad,
             leaf=value.is_leaf,
             inference=value.is_inference(),

@@ -14,7 +14,7 @@ import sys
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -39,7 +39,7 @@ class _Worker(Generic[Task]):
 
 def run_tasks(
     tasks: Iterable[Task], work: Callable[[Task], Any], jobs: int, batch: int, limit: float
-) -> Iterator[tuple[Task, Any]]:
+) -> Generator[tuple[Task, Any], None, None]:
     """Calls `work` on every task in forked processes; yields (task, answer or Crash) as they come.
 
     `limit` is the time in seconds that one task may take.
