@@ -102,10 +102,13 @@ size_t find_all_errors(const Input& input) {
 }
 
 const Stage kStages[] = {
-    {"scan", count_lines},        {"decode", decode_only},        {"lex", lex_only},
-    {"lex+parse", lex_and_parse}, {"tree", decode_lex_and_parse},  // from bytes, which is what rivals that take bytes
-                                                                   // do
-    {"errors", find_all_errors},  // the tree, and what CPython's later stages would reject
+    {"scan", count_lines},
+    {"decode", decode_only},
+    {"lex", lex_only},
+    {"lex+parse", lex_and_parse},
+    {"tree", decode_lex_and_parse},  // from bytes, which is what rivals that take bytes
+                                     // do
+    {"errors", find_all_errors},     // the tree, and what CPython's later stages would reject
 };
 
 double cpu_seconds() {

@@ -232,7 +232,16 @@ def test_runs_do_not_contradict(graphmend: str, tmp_path: Path) -> None:
     assert not complaints, f"{len(complaints)} programs\n" + min(complaints, key=len)
     print(dict(counts))
     # A test of nothing would pass as well.
-    for what in ("reaching", "live in", "live out", "live after leaving", "may assign", "must assign", "reads", "needs"):
+    for what in (
+        "reaching",
+        "live in",
+        "live out",
+        "live after leaving",
+        "may assign",
+        "must assign",
+        "reads",
+        "needs",
+    ):
         assert counts[what] > 5 * _PROGRAMS, what
 
 

@@ -61,8 +61,8 @@ def context(column: str) -> contextlib.AbstractContextManager[Any]:
 
 
 def compile_model(column: str, model: nn.Module, backend: Callable[..., Any], *, fullgraph: bool) -> Callable[..., Any]:
-    if column == EAGER:
-        return model.__call__
-    compiler = mended.compile_model if column == MENDED else torch.compile
-    compiled: Callable[..., Any] = compiler(model, backend=backend, dynamic=False, fullgraph=fullgraph)
+    compilers: dict[str, Callable[..., Any]] = {EAGER: lambda model, **_: model, MENDED: mended.compile_model}
+    compiled: Callable[..., Any] = compilers.get(column, torch.compile)(
+        model, backend=backend, dynamic=False, fullgraph=fullgraph
+    )
     return compiled

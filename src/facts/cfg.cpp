@@ -12,8 +12,8 @@ namespace graphmend {
 
 std::string_view element_kind_name(ElementKind kind) {
   static constexpr std::string_view kNames[] = {"statement", "test", "iterable", "advance", "target",
-                                                "enter", "exit", "subject", "pattern", "capture",
-                                                "handler", "bind", "unbind"};
+                                                "enter",     "exit", "subject",  "pattern", "capture",
+                                                "handler",   "bind", "unbind"};
   static_assert(std::size(kNames) == static_cast<size_t>(ElementKind::Unbind) + 1, "a name for every kind");
   return kNames[static_cast<size_t>(kind)];
 }

@@ -53,7 +53,8 @@ struct Edge {
   NodeId region;
 };
 
-// Straight-line code. Any of its elements that may raise can leave it for `on_raise`, before or in the midst of its work.
+// Straight-line code. Any of its elements that may raise can leave it for `on_raise`, before or in the midst of its
+// work.
 struct Block {
   ElementId first;
   ElementId end;
@@ -64,12 +65,11 @@ struct Block {
 };
 
 // How exact the paths are. A `finally` body is copied for each way that leads into it (falling through, an exception,
-// `return`, `break`, `continue`), as CPython does it, so that a path that enters by `return` returns. A `finally` inside
-// a `finally` is not copied again, which bounds a statement to five copies; there the ways out are those that lead in,
-// and a path may enter by one and leave by another. `with` is the same, and its `__exit__` may swallow an exception,
-// unless it is spelled like one of torch's that do not (`torch.no_grad()`).
-// `yield` and `await` raise where a closed generator or a cancelled coroutine ends. Code that cannot be reached has
-// blocks without a way in.
+// `return`, `break`, `continue`), as CPython does it, so that a path that enters by `return` returns. A `finally`
+// inside a `finally` is not copied again, which bounds a statement to five copies; there the ways out are those that
+// lead in, and a path may enter by one and leave by another. `with` is the same, and its `__exit__` may swallow an
+// exception, unless it is spelled like one of torch's that do not (`torch.no_grad()`). `yield` and `await` raise where
+// a closed generator or a cancelled coroutine ends. Code that cannot be reached has blocks without a way in.
 class Cfg {
  public:
   NodeId owner() const { return owner_; }

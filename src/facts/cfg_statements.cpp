@@ -15,9 +15,17 @@ namespace {
 constexpr unsigned kMaxDepth = 250;
 
 constexpr std::string_view kNeverSwallow[] = {
-    "torch.no_grad", "torch.enable_grad", "torch.inference_mode", "torch.set_grad_enabled", "torch.autocast",
-    "torch.amp.autocast", "torch.cuda.amp.autocast", "torch.autograd.set_detect_anomaly",
-    "torch.autograd.profiler.record_function", "torch.profiler.record_function", "torch.random.fork_rng",
+    "torch.no_grad",
+    "torch.enable_grad",
+    "torch.inference_mode",
+    "torch.set_grad_enabled",
+    "torch.autocast",
+    "torch.amp.autocast",
+    "torch.cuda.amp.autocast",
+    "torch.autograd.set_detect_anomaly",
+    "torch.autograd.profiler.record_function",
+    "torch.profiler.record_function",
+    "torch.random.fork_rng",
 };
 
 }  // namespace
@@ -76,8 +84,7 @@ void CfgBuilder::statement(NodeId id) {
 
 // Ends the current block; what follows starts elsewhere.
 void CfgBuilder::test(NodeId expression, BlockId if_true, BlockId if_false, unsigned depth) {
-  while (expression && tree_.kind(expression) == NodeKind::UnaryOp &&
-         tree_[expression].operation() == Operator::Not) {
+  while (expression && tree_.kind(expression) == NodeKind::UnaryOp && tree_[expression].operation() == Operator::Not) {
     expression = tree_.first_child(expression);
     std::swap(if_true, if_false);
   }
@@ -282,7 +289,8 @@ void CfgBuilder::try_statement(NodeId id) {
   if (view.final_clause) close_cleanup();
 }
 
-// Handlers are tried in order. Of `except*` several may run, and what they raise is raised when all have had their turn.
+// Handlers are tried in order. Of `except*` several may run, and what they raise is raised when all have had their
+// turn.
 void CfgBuilder::handlers(NodeId try_statement, BlockId entry, BlockId join) {
   const bool star = tree_[try_statement].has(node_flag::kStar);
   const BlockId outside = raise_to_;
@@ -322,8 +330,8 @@ void CfgBuilder::match_statement(NodeId id) {
     add(ElementKind::Pattern, clause.pattern);
     connect(current_, matched, EdgeKind::True);
     // A lone name or `_` always matches.
-    const bool always = clause.pattern && tree_.kind(clause.pattern) == NodeKind::MatchAs &&
-                        !tree_.first_child(clause.pattern);
+    const bool always =
+        clause.pattern && tree_.kind(clause.pattern) == NodeKind::MatchAs && !tree_.first_child(clause.pattern);
     if (!always) connect(current_, next, EdgeKind::False);
     start(matched);
     add(ElementKind::Capture, clause.pattern);

@@ -73,7 +73,9 @@ TEST(Cfg, StraightLineAndBranches) {
 }
 
 TEST(Cfg, LoopsWithElse) {
-  Follow f("def f(a):\n  for i in a:\n    if i:\n      break\n    if a:\n      continue\n    g()\n  else:\n    x = 1\n  y = 2\n");
+  Follow f(
+      "def f(a):\n  for i in a:\n    if i:\n      break\n    if a:\n      continue\n    g()\n  else:\n    x = 1\n  y = "
+      "2\n");
   EXPECT_EQ(f.after(4), Lines({10})) << "break jumps over the else";
   EXPECT_EQ(f.after(6), Lines({2}));
   EXPECT_EQ(f.after(7), Lines({2}));
@@ -109,7 +111,8 @@ TEST(Cfg, HandlersInOrder) {
 
 TEST(Cfg, FinallyIsCopiedForEachWay) {
   Follow f(
-      "def f(a):\n  for i in a:\n    try:\n      if a:\n        return g()\n      if i:\n        break\n      continue\n"
+      "def f(a):\n  for i in a:\n    try:\n      if a:\n        return g()\n      if i:\n        break\n      "
+      "continue\n"
       "    finally:\n      h()\n  z = 1\n");
   EXPECT_EQ(f.copies(10), 4u) << "exception, return, break, continue; nothing falls through";
   EXPECT_EQ(f.after(10), Lines({-1, 0, 2, 11}));
@@ -152,7 +155,9 @@ TEST(Cfg, WithMaySwallow) {
 }
 
 TEST(Cfg, MatchFallsThroughItsCases) {
-  Follow f("def f(a):\n  match a:\n    case 1:\n      x = 1\n    case [b] if b:\n      x = 2\n    case _:\n      x = 3\n  y = 1\n");
+  Follow f(
+      "def f(a):\n  match a:\n    case 1:\n      x = 1\n    case [b] if b:\n      x = 2\n    case _:\n      x = 3\n  y "
+      "= 1\n");
   EXPECT_EQ(f.after(3), Lines({3, 4, 5}));
   EXPECT_EQ(f.after(5), Lines({5, 6, 7}));
   EXPECT_EQ(f.after(7), Lines({7, 8})) << "the last always matches";
@@ -171,9 +176,10 @@ TEST(Cfg, YieldMayBeTheEnd) {
 }
 
 TEST(Cfg, BrokenTextDoesNoHarm) {
-  for (const char* broken : {"def f(a):\n  try:\n  except\n", "def f(:\n  for in x:\n    break\n", "def f():\n  match x:\n",
-                             "def f():\n  with\n    x\n", "def f():\n  break\n  continue\n", "def f():\n  if\n",
-                             "def f():\n  while not:\n    pass\n", "def f():\n  a and\n  finally:\n    x\n"}) {
+  for (const char* broken :
+       {"def f(a):\n  try:\n  except\n", "def f(:\n  for in x:\n    break\n", "def f():\n  match x:\n",
+        "def f():\n  with\n    x\n", "def f():\n  break\n  continue\n", "def f():\n  if\n",
+        "def f():\n  while not:\n    pass\n", "def f():\n  a and\n  finally:\n    x\n"}) {
     ParsedModule module(broken);
     for (NodeId id(0); id.index < module.tree.size(); ++id) {
       const NodeKind kind = module.tree.kind(id);

@@ -37,7 +37,9 @@ class DefinitionsBuilder {
   }
 
  private:
-  size_t bucket(SymbolId variable, bool closure) const { return 2 * uses_.variables().place(variable) + (closure ? 1 : 0); }
+  size_t bucket(SymbolId variable, bool closure) const {
+    return 2 * uses_.variables().place(variable) + (closure ? 1 : 0);
+  }
   size_t bucket(const Use& use) const { return bucket(use.variable, use.kind == UseKind::CapturedWrite); }
 
   // By variable: that of the entry, changes in order, closures.

@@ -15,11 +15,11 @@ namespace graphmend {
 using DefinitionId = Id<struct DefinitionTag>;
 
 enum class DefinitionKind : uint8_t {
-  Unbound,    // at the entry: no value yet
+  Unbound,  // at the entry: no value yet
   Parameter,
   Write,
   Delete,
-  Closure,    // a nested function may assign it at any time after this place
+  Closure,  // a nested function may assign it at any time after this place
 };
 
 struct Definition {

@@ -32,8 +32,7 @@ TEST(Definitions, ExceptionsSeeBothSidesOfAnAssignment) {
 }
 
 TEST(Definitions, FinallyPathsAreKeptApart) {
-  FunctionFlow f(
-      "def f(a):\n  x = 1\n  try:\n    x = 2\n    a()\n    x = 3\n  finally:\n    y = x\n  return x, y\n");
+  FunctionFlow f("def f(a):\n  x = 1\n  try:\n    x = 2\n    a()\n    x = 3\n  finally:\n    y = x\n  return x, y\n");
   EXPECT_EQ(f.reaching(8, "x"), "2, 3");
   EXPECT_EQ(f.reaching(9, "x"), "3") << "the exception does not come here";
 }
@@ -66,7 +65,9 @@ TEST(Definitions, ClosuresMayWrite) {
 }
 
 TEST(Definitions, MatchCaptures) {
-  FunctionFlow f("def f(a):\n  match a:\n    case [x, *y] if x:\n      b(x, y)\n    case {'k': x, **z}:\n      c(x, z)\n  return x\n");
+  FunctionFlow f(
+      "def f(a):\n  match a:\n    case [x, *y] if x:\n      b(x, y)\n    case {'k': x, **z}:\n      c(x, z)\n  return "
+      "x\n");
   EXPECT_EQ(f.reaching(4, "y"), "3");
   EXPECT_EQ(f.reaching(6, "x"), "5");
   EXPECT_EQ(f.reaching(7, "x"), "3, 5, unbound");

@@ -17,9 +17,9 @@ using namespace effect;
 
 std::string effects_text(Effects effects) {
   static constexpr std::string_view kNames[] = {
-      "raises-on-values", "raises-on-shapes", "reads-state", "writes-local", "writes-self",
-      "writes-global", "writes-unknown", "talks", "random", "syncs",
-      "may-not-end", "assumes-plain", "assumes-tensors", "assumes-methods", "unknown"};
+      "raises-on-values", "raises-on-shapes", "reads-state",     "writes-local",    "writes-self",
+      "writes-global",    "writes-unknown",   "talks",           "random",          "syncs",
+      "may-not-end",      "assumes-plain",    "assumes-tensors", "assumes-methods", "unknown"};
   if (effects.bits == 0) return "none";
   if (effects.unknown()) return "unknown";
   std::string text;
@@ -135,7 +135,8 @@ void EffectsBuilder::scan() {
       functions_[current_].opaque = true;
     }
     if (kind == NodeKind::FunctionDef) {
-      if (NodeId body = FunctionView(tree_, id).body) coming.push_back({body, {tree_.end_of(body), function_index_[id.index]}});
+      if (NodeId body = FunctionView(tree_, id).body)
+        coming.push_back({body, {tree_.end_of(body), function_index_[id.index]}});
     } else if (kind == NodeKind::Lambda) {
       if (NodeId body = LambdaView(tree_, id).body) coming.push_back({body, {tree_.end_of(body), kNone}});
     }

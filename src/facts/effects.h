@@ -44,7 +44,8 @@ inline constexpr uint16_t kUnknown = 16384;
 
 inline constexpr uint16_t kRaises = kRaisesOnValues | kRaisesOnShapes;
 inline constexpr uint16_t kWrites = kWritesLocal | kWritesSelf | kWritesGlobal | kWritesUnknown;
-inline constexpr uint16_t kAnything = kRaises | kReadsState | kWrites | kTalks | kRandom | kSyncs | kMayNotEnd | kUnknown;
+inline constexpr uint16_t kAnything =
+    kRaises | kReadsState | kWrites | kTalks | kRandom | kSyncs | kMayNotEnd | kUnknown;
 }  // namespace effect
 
 struct Effects {

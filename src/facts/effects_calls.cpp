@@ -163,7 +163,8 @@ uint16_t EffectsBuilder::known_call(NodeId call, const KnownCall& known, NodeId 
     const std::string_view spelled = name ? word(name) : std::string_view();
     if (known.writes_arguments || spelled == "out") bits |= write(call, value);
     // `inplace=True`, and who knows what with `inplace=x`.
-    const bool off = tree_.kind(value) == NodeKind::Constant && tokens_[tree_[value].first_token].kind == TokenKind::False;
+    const bool off =
+        tree_.kind(value) == NodeKind::Constant && tokens_[tree_[value].first_token].kind == TokenKind::False;
     if (spelled == "inplace" && !off) {
       for (NodeId other : CallView(tree_, call).arguments) {
         if (tree_.kind(other) != NodeKind::Keyword) bits |= write(call, other);

@@ -94,11 +94,21 @@ struct FunctionFlow {
       const Definition& definition = definitions[id];
       const std::string place = definition.node ? std::to_string(module.line_of(definition.node)) : "";
       switch (definition.kind) {
-        case DefinitionKind::Unbound: found.emplace_back("unbound"); break;
-        case DefinitionKind::Parameter: found.emplace_back("entry"); break;
-        case DefinitionKind::Write: found.push_back(place); break;
-        case DefinitionKind::Delete: found.push_back("del " + place); break;
-        case DefinitionKind::Closure: found.push_back("closure " + place); break;
+        case DefinitionKind::Unbound:
+          found.emplace_back("unbound");
+          break;
+        case DefinitionKind::Parameter:
+          found.emplace_back("entry");
+          break;
+        case DefinitionKind::Write:
+          found.push_back(place);
+          break;
+        case DefinitionKind::Delete:
+          found.push_back("del " + place);
+          break;
+        case DefinitionKind::Closure:
+          found.push_back("closure " + place);
+          break;
       }
     }
     std::sort(found.begin(), found.end());

@@ -74,8 +74,7 @@ TEST(Liveness, GlobalsAreNotLocal) {
 }
 
 TEST(Liveness, RangeNeedsAndMust) {
-  FunctionFlow f(
-      "def f(a, b):\n  if a:\n    x = b\n    y = x\n  else:\n    x = 1\n  z = x\n  return z, y\n");
+  FunctionFlow f("def f(a, b):\n  if a:\n    x = b\n    y = x\n  else:\n    x = 1\n  z = x\n  return z, y\n");
   EXPECT_EQ(f.needs(2, 2), "a b") << "x is written before it is read";
   EXPECT_EQ(f.must(2, 2), "x");
   EXPECT_EQ(f.may(2, 2), "x y");
@@ -118,10 +117,13 @@ TEST(Liveness, AssertMayNotRun) {
 }
 
 TEST(Liveness, EndOfAnExceptionalFinallyIsItsEnd) {
-  FunctionFlow f("def f(a):\n  try:\n    try:\n      raise a\n    finally:\n      x = 1\n  except E:\n    return b\n  return c\n");
+  FunctionFlow f(
+      "def f(a):\n  try:\n    try:\n      raise a\n    finally:\n      x = 1\n  except E:\n    return b\n  return c\n");
   EXPECT_EQ(f.must(6, 6), "x");
   EXPECT_EQ(f.names(f.liveness.live_out(f.at(6), f.at(6))), "");
-  FunctionFlow g("def f(a, q):\n  try:\n    try:\n      raise a\n    finally:\n      x = 1\n  except E:\n    return q\n  return 0\n");
+  FunctionFlow g(
+      "def f(a, q):\n  try:\n    try:\n      raise a\n    finally:\n      x = 1\n  except E:\n    return q\n  return "
+      "0\n");
   EXPECT_EQ(g.live_out(6), "q") << "the exception goes on to the handler";
   EXPECT_EQ(g.names(g.liveness.live_on_raise(g.at(3), g.at(3))), "q");
   EXPECT_EQ(g.live_out(3), "");

@@ -1,7 +1,7 @@
 // The steps behind compute_scopes, shared by their files. In: text, Tokens, Tree, version. Out: Scopes.
 // Collect (scope_collect.cpp): one pass over the nodes notes in each scope what is done to which name. Resolve
-// (scope_resolve.cpp): from the module inwards each name becomes local, free or global. Close (scope_closures.cpp): from
-// the innermost outwards, free names make cells, and comprehensions are inlined.
+// (scope_resolve.cpp): from the module inwards each name becomes local, free or global. Close (scope_closures.cpp):
+// from the innermost outwards, free names make cells, and comprehensions are inlined.
 #pragma once
 
 #include <cstdint>

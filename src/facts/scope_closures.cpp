@@ -127,7 +127,8 @@ void ScopeBuilder::collect_free(uint32_t scope) {
   if (scope == 0) return;
   for (uint32_t index = states_[scope].first_symbol; index != kNone; index = entries_[index].next) {
     const Entry& entry = entries_[index];
-    if (entry.kind == SymbolScope::Free && is_inside_[entry.name] != mark) inside_.push_back({entry.name, entry.binding});
+    if (entry.kind == SymbolScope::Free && is_inside_[entry.name] != mark)
+      inside_.push_back({entry.name, entry.binding});
   }
   states_[scope].free = inside_;
 }

@@ -108,8 +108,8 @@ void ScopeBuilder::add_states() {
       if (kind == ScopeKind::TypeParams) state.sees_class = kind_around == ScopeKind::Class;
       if (kind == ScopeKind::TypeVariable) state.sees_class = around.sees_class;
       // Comprehensions in annotation scopes that see a class are left alone.
-      state.inlined = is_comprehension(kind) && kind != ScopeKind::GeneratorExp && target_.minor >= 12 &&
-                      !around.sees_class;
+      state.inlined =
+          is_comprehension(kind) && kind != ScopeKind::GeneratorExp && target_.minor >= 12 && !around.sees_class;
     }
     states_.push_back(std::move(state));
   }

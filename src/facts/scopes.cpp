@@ -26,7 +26,8 @@ SymbolId Scopes::find(ScopeId scope, std::string_view name) const {
 }
 
 ScopeId Scopes::scope_of(NodeId node) const {
-  auto after = std::upper_bound(runs_.begin(), runs_.end(), node, [](NodeId id, const Run& run) { return id < run.begin; });
+  auto after =
+      std::upper_bound(runs_.begin(), runs_.end(), node, [](NodeId id, const Run& run) { return id < run.begin; });
   return after == runs_.begin() ? module() : std::prev(after)->scope;
 }
 

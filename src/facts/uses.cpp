@@ -16,8 +16,8 @@ namespace {
 constexpr std::array<std::string_view, 6> kReadEverything = {"locals", "vars", "eval", "exec", "dir", "breakpoint"};
 constexpr std::array<std::string_view, 3> kReadEverythingMethods = {"currentframe", "_getframe", "set_trace"};
 // They use a generator up before they return, and keep nothing of it.
-constexpr std::array<std::string_view, 11> kConsumers = {"all",  "any", "dict", "frozenset", "list",  "max",
-                                                        "min", "set", "sorted", "sum", "tuple"};
+constexpr std::array<std::string_view, 11> kConsumers = {"all", "any", "dict",   "frozenset", "list", "max",
+                                                         "min", "set", "sorted", "sum",       "tuple"};
 
 template <size_t N>
 bool is_one_of(std::string_view word, const std::array<std::string_view, N>& words) {
@@ -33,7 +33,8 @@ class UsesBuilder {
     out_.variables_ = variables_of(tree, scopes, cfg.owner());
     for (uint32_t i = 0; i < out_.variables_.count; ++i) {
       const SymbolId symbol = out_.variables_.first + i;
-      if (scopes[symbol].binding == symbol && !scopes[symbol].has(symbol_flag::kFromComprehension)) out_.own_.push_back(symbol);
+      if (scopes[symbol].binding == symbol && !scopes[symbol].has(symbol_flag::kFromComprehension))
+        out_.own_.push_back(symbol);
     }
     is_definite_.assign(out_.variables_.count, false);
   }
@@ -44,7 +45,8 @@ class UsesBuilder {
     out_.all_escape_ = !is_function;
     if (is_function && FunctionView(tree_, owner).parameters) {
       for (NodeId child : tree_.children(FunctionView(tree_, owner).parameters)) {
-        if (tree_.kind(child) == NodeKind::Parameter && is_ours(child)) out_.parameters_.push_back(scopes_.binding(child));
+        if (tree_.kind(child) == NodeKind::Parameter && is_ours(child))
+          out_.parameters_.push_back(scopes_.binding(child));
       }
     }
     for (ElementId e(0); e.index < cfg_.element_count(); ++e) {
@@ -425,8 +427,7 @@ VariableRange variables_of(const Tree& tree, const Scopes& scopes, NodeId owner)
   return {scope.first_symbol, scope.symbol_count};
 }
 
-Uses compute_uses(std::string_view text, const Tokens& tokens, const Tree& tree, const Cfg& cfg,
-                  const Scopes& scopes) {
+Uses compute_uses(std::string_view text, const Tokens& tokens, const Tree& tree, const Cfg& cfg, const Scopes& scopes) {
   return UsesBuilder(text, tokens, tree, cfg, scopes).build();
 }
 

@@ -16,9 +16,9 @@
 namespace graphmend {
 
 enum class UseKind : uint8_t {
-  Read,          // may see the value from before the element
-  ReadOwn,       // sees only what the element itself has written
-  Write,         // on every way through the element that does not raise
+  Read,     // may see the value from before the element
+  ReadOwn,  // sees only what the element itself has written
+  Write,    // on every way through the element that does not raise
   MaybeWrite,
   Delete,
   MaybeDelete,
@@ -74,7 +74,6 @@ class Uses {
   bool all_escape_ = false;
 };
 
-Uses compute_uses(std::string_view text, const Tokens& tokens, const Tree& tree, const Cfg& cfg,
-                  const Scopes& scopes);
+Uses compute_uses(std::string_view text, const Tokens& tokens, const Tree& tree, const Cfg& cfg, const Scopes& scopes);
 
 }  // namespace graphmend

@@ -29,7 +29,8 @@ inline constexpr uint32_t kLongest = 8;
 
 constexpr uint32_t slot(std::string_view text, uint32_t seed) {
   auto byte = [](char c) { return static_cast<uint32_t>(static_cast<uint8_t>(c)); };
-  uint32_t mixed = byte(text[0]) | byte(text[1]) << 8 | byte(text.back()) << 16 | static_cast<uint32_t>(text.size()) << 24;
+  uint32_t mixed =
+      byte(text[0]) | byte(text[1]) << 8 | byte(text.back()) << 16 | static_cast<uint32_t>(text.size()) << 24;
   return mixed * seed >> 25;
 }
 

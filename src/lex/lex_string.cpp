@@ -12,18 +12,30 @@ bool Lexer::at_string_prefix(std::string_view name, uint8_t& flags, bool& is_f_s
   for (char c : name) {
     bool* seen = nullptr;
     switch (c | 0x20) {
-      case 'r': seen = &raw; break;
-      case 'b': seen = &bytes; break;
-      case 'u': seen = &unicode; break;
-      case 'f': seen = &f; break;
-      case 't': seen = &t; break;
-      default: return false;
+      case 'r':
+        seen = &raw;
+        break;
+      case 'b':
+        seen = &bytes;
+        break;
+      case 'u':
+        seen = &unicode;
+        break;
+      case 'f':
+        seen = &f;
+        break;
+      case 't':
+        seen = &t;
+        break;
+      default:
+        return false;
     }
     if (*seen) return false;
     *seen = true;
   }
   if (unicode + bytes + f + t > 1 || (unicode && raw)) return false;
-  flags = static_cast<uint8_t>((raw ? kRaw : 0) | (bytes ? kBytes : 0) | (unicode ? kUnicode : 0) | (t ? kTemplate : 0));
+  flags =
+      static_cast<uint8_t>((raw ? kRaw : 0) | (bytes ? kBytes : 0) | (unicode ? kUnicode : 0) | (t ? kTemplate : 0));
   is_f_string = f || t;
   return true;
 }

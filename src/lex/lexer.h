@@ -1,7 +1,7 @@
 // From text to tokens. In: text (any bytes). Out: `Tokens` and what is wrong with them.
-// Indentation becomes Indent and Dedent tokens; f-strings are tokenised through (PEP 701). Versions differ in nothing but
-// how they judge a backslash at the start of a line and at the end of the file.
-// Brackets that do not match are left to the parser, which knows what it expected.
+// Indentation becomes Indent and Dedent tokens; f-strings are tokenised through (PEP 701). Versions differ in nothing
+// but how they judge a backslash at the start of a line and at the end of the file. Brackets that do not match are left
+// to the parser, which knows what it expected.
 #pragma once
 
 #include <string>

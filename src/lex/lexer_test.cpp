@@ -29,7 +29,8 @@ void expect_lossless(const std::string& text) {
   for (const Token& token : result.tokens.all) {
     ASSERT_LE(at, token.start) << text;
     ASSERT_LE(token.start, token.end) << text;
-    for (char c : Span{at, token.start}.in(text)) ASSERT_NE(std::string_view(" \t\f\r\n\\").find(c), std::string_view::npos) << text;
+    for (char c : Span{at, token.start}.in(text))
+      ASSERT_NE(std::string_view(" \t\f\r\n\\").find(c), std::string_view::npos) << text;
     at = token.end;
   }
   EXPECT_EQ(at, text.size());
@@ -58,9 +59,7 @@ TEST(Lexer, IndentationErrors) {
   EXPECT_NE(first_error("if x:\n    y\n  z\n").find("unindent"), std::string::npos);
 }
 
-TEST(Lexer, FormFeedResetsTheColumn) {
-  EXPECT_EQ(kinds("x\n  \fy\n"), "Name Newline Name Newline EndOfFile");
-}
+TEST(Lexer, FormFeedResetsTheColumn) { EXPECT_EQ(kinds("x\n  \fy\n"), "Name Newline Name Newline EndOfFile"); }
 
 TEST(Lexer, LineEndsOfAllKinds) {
   EXPECT_EQ(kinds("x\ry\r\nz"), "Name Newline Name Newline Name Newline EndOfFile");
@@ -68,7 +67,8 @@ TEST(Lexer, LineEndsOfAllKinds) {
 }
 
 TEST(Lexer, Numbers) {
-  for (const char* good : {"0", "00", "0_0", "1_000", "0xfF", "0x_f", "0o17", "0b1", "1.", ".5", "1e5", "1E-5", "1j", "01.5", "01e1", "01j", "1_0.0_1e1_0j"}) {
+  for (const char* good : {"0", "00", "0_0", "1_000", "0xfF", "0x_f", "0o17", "0b1", "1.", ".5", "1e5", "1E-5", "1j",
+                           "01.5", "01e1", "01j", "1_0.0_1e1_0j"}) {
     EXPECT_EQ(first_error(good), "") << good;
   }
   for (const char* bad : {"01", "0_7", "1__0", "1_", "0x", "0xg", "0o8", "0b2", "1e+", "1abc", "1.2e", "0b1_", "1_a"}) {

@@ -7,21 +7,30 @@ namespace graphmend {
 // atom: NAME | NUMBER | strings | 'True' | 'False' | 'None' | '...' | parenthesized | list | braces
 void Parser::atom() {
   switch (kind_) {
-    case TokenKind::Name: return emit_leaf(NodeKind::Name);
+    case TokenKind::Name:
+      return emit_leaf(NodeKind::Name);
     case TokenKind::Int:
     case TokenKind::Float:
-    case TokenKind::Imaginary: return number();
+    case TokenKind::Imaginary:
+      return number();
     case TokenKind::String:
-    case TokenKind::FStringStart: return strings();
+    case TokenKind::FStringStart:
+      return strings();
     case TokenKind::True:
     case TokenKind::False:
     case TokenKind::None:
-    case TokenKind::Ellipsis: return emit_leaf(NodeKind::Constant);
-    case TokenKind::LeftParen: return parenthesized();
-    case TokenKind::LeftBracket: return list_display();
-    case TokenKind::LeftBrace: return brace_display();
-    case TokenKind::Yield: return fail("a yield expression needs parentheses here");
-    default: return fail_expected("an expression");
+    case TokenKind::Ellipsis:
+      return emit_leaf(NodeKind::Constant);
+    case TokenKind::LeftParen:
+      return parenthesized();
+    case TokenKind::LeftBracket:
+      return list_display();
+    case TokenKind::LeftBrace:
+      return brace_display();
+    case TokenKind::Yield:
+      return fail("a yield expression needs parentheses here");
+    default:
+      return fail_expected("an expression");
   }
 }
 

@@ -20,7 +20,8 @@ void Parser::block(std::string_view after, uint32_t header_token) {
       case TokenKind::Async:
       case TokenKind::At:
         return fail("a compound statement cannot stand on the line of another; it needs a block of its own");
-      default: break;
+      default:
+        break;
     }
     statement_line();
     return emit(NodeKind::Body, from);
@@ -306,8 +307,10 @@ bool Parser::at_match_statement() const {
     case TokenKind::Colon:
     case TokenKind::RightParen:
     case TokenKind::Newline:
-    case TokenKind::Semicolon: return false;
-    default: break;
+    case TokenKind::Semicolon:
+      return false;
+    default:
+      break;
   }
   TokenKind before = TokenKind::EndOfFile;
   for (uint32_t i = next_index(pos_);; i = next_index(i)) {
@@ -317,7 +320,8 @@ bool Parser::at_match_statement() const {
   }
 }
 
-// match_statement: "match" (star_named_expression ',' [star_named_expressions] | named_expression) ':' NEWLINE INDENT match_case+ DEDENT
+// match_statement: "match" (star_named_expression ',' [star_named_expressions] | named_expression) ':' NEWLINE INDENT
+// match_case+ DEDENT
 void Parser::match_statement() {
   Mark from = mark();
   require({10}, "a `match` statement", tokens_[TokenId(pos_)].span());

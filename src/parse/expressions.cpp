@@ -65,8 +65,10 @@ constexpr bool starts_expression(TokenKind kind) {
     case TokenKind::False:
     case TokenKind::Not:
     case TokenKind::Lambda:
-    case TokenKind::Await: return true;
-    default: return false;
+    case TokenKind::Await:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -227,10 +229,17 @@ void Parser::operators(Level level) {
 void Parser::unary() {
   Operator op;
   switch (kind_) {
-    case TokenKind::Minus: op = Operator::USub; break;
-    case TokenKind::Plus: op = Operator::UAdd; break;
-    case TokenKind::Tilde: op = Operator::Invert; break;
-    default: return power();
+    case TokenKind::Minus:
+      op = Operator::USub;
+      break;
+    case TokenKind::Plus:
+      op = Operator::UAdd;
+      break;
+    case TokenKind::Tilde:
+      op = Operator::Invert;
+      break;
+    default:
+      return power();
   }
   Mark from = mark();
   advance();
@@ -266,9 +275,14 @@ void Parser::primary() {
         if (!expect(TokenKind::Name, "`.`")) return;
         emit(NodeKind::Attribute, from);
         break;
-      case TokenKind::LeftParen: call(from); break;
-      case TokenKind::LeftBracket: subscript(from); break;
-      default: return;
+      case TokenKind::LeftParen:
+        call(from);
+        break;
+      case TokenKind::LeftBracket:
+        subscript(from);
+        break;
+      default:
+        return;
     }
   }
 }

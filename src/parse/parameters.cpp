@@ -108,8 +108,10 @@ void Parser::type_parameters() {
 void Parser::type_parameter(bool& seen_default) {
   Mark from = mark();
   NodeKind kind = NodeKind::TypeVar;
-  if (accept(TokenKind::Star)) kind = NodeKind::TypeVarTuple;
-  else if (accept(TokenKind::DoubleStar)) kind = NodeKind::ParamSpec;
+  if (accept(TokenKind::Star))
+    kind = NodeKind::TypeVarTuple;
+  else if (accept(TokenKind::DoubleStar))
+    kind = NodeKind::ParamSpec;
   if (!expect(TokenKind::Name, "`[` or `,` in type parameters")) return;
   uint8_t optional = 0;
   uint8_t default_bit = 1;

@@ -36,7 +36,8 @@ uint32_t Parser::next_index(uint32_t index) const {
 }
 
 void Parser::advance() {
-  if (failed_) [[unlikely]] return;
+  if (failed_) [[unlikely]]
+    return;
   previous_ = pos_;
   const Token* all = tokens_.all.data();
   // The last token is EndOfFile, which nobody advances past.
@@ -63,7 +64,8 @@ bool Parser::expect_close(TokenKind close, uint32_t open_token) {
 
 void Parser::emit(NodeKind kind, Mark from, Extra extra) {
   // After an error the parts stay as they are, for the ErrorStatement to hold.
-  if (failed_) [[unlikely]] return;
+  if (failed_) [[unlikely]]
+    return;
   const auto size = static_cast<uint32_t>(nodes_.size() - from.node + 1);
   // A node that covers nothing (after an error) covers the token it stands before.
   const uint32_t last = previous_ < from.token ? from.token : previous_;

@@ -69,7 +69,8 @@ TEST(Parser, WithParentheses) {
 }
 
 TEST(Parser, TreeLinksAreConsistent) {
-  Parsed parsed("class C(B, k=1):\n  @d\n  def f(self, *a, b=1, **k) -> int:\n    return [x for x in a if x] + {1: 2}\n");
+  Parsed parsed(
+      "class C(B, k=1):\n  @d\n  def f(self, *a, b=1, **k) -> int:\n    return [x for x in a if x] + {1: 2}\n");
   const Tree& tree = parsed.result.tree;
   EXPECT_EQ(tree[Tree::root()].size, tree.size());
   for (uint32_t i = 0; i < tree.size(); ++i) {

@@ -48,14 +48,19 @@ void Parser::star_pattern() {
 // closed_pattern: literal | NAME | name_or_attribute ['(' … ')'] | '(' … ')' | '[' … ']' | '{' … '}'
 void Parser::closed_pattern() {
   switch (kind_) {
-    case TokenKind::Name: return name_pattern();
+    case TokenKind::Name:
+      return name_pattern();
     case TokenKind::None:
     case TokenKind::True:
-    case TokenKind::False: return emit_leaf(NodeKind::MatchSingleton);
+    case TokenKind::False:
+      return emit_leaf(NodeKind::MatchSingleton);
     case TokenKind::LeftParen:
-    case TokenKind::LeftBracket: return group_or_sequence_pattern();
-    case TokenKind::LeftBrace: return mapping_pattern();
-    default: break;
+    case TokenKind::LeftBracket:
+      return group_or_sequence_pattern();
+    case TokenKind::LeftBrace:
+      return mapping_pattern();
+    default:
+      break;
   }
   Mark from = mark();
   if (!literal_expression()) return fail_expected("a pattern");

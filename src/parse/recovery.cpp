@@ -51,7 +51,8 @@ std::string Parser::place_of(uint32_t token) const {
 std::string Parser::closing_of(uint32_t open_token) const {
   const TokenKind open = tokens_[TokenId(open_token)].kind;
   const char close = open == TokenKind::LeftParen ? ')' : open == TokenKind::LeftBracket ? ']' : '}';
-  return std::string("`") + close + "` to close `" + std::string(token_text_at(open_token)) + "`" + place_of(open_token);
+  return std::string("`") + close + "` to close `" + std::string(token_text_at(open_token)) + "`" +
+         place_of(open_token);
 }
 
 void Parser::report(Span span, std::string message) { errors_.push_back({span, std::move(message)}); }

@@ -8,20 +8,47 @@ namespace {
 // What `x += 1` does to x, or nothing.
 bool augmented_operator(TokenKind kind, Operator& op) {
   switch (kind) {
-    case TokenKind::PlusEqual: op = Operator::Add; return true;
-    case TokenKind::MinusEqual: op = Operator::Sub; return true;
-    case TokenKind::StarEqual: op = Operator::Mult; return true;
-    case TokenKind::AtEqual: op = Operator::MatMult; return true;
-    case TokenKind::SlashEqual: op = Operator::Div; return true;
-    case TokenKind::PercentEqual: op = Operator::Mod; return true;
-    case TokenKind::AmpersandEqual: op = Operator::BitAnd; return true;
-    case TokenKind::PipeEqual: op = Operator::BitOr; return true;
-    case TokenKind::CaretEqual: op = Operator::BitXor; return true;
-    case TokenKind::LeftShiftEqual: op = Operator::LShift; return true;
-    case TokenKind::RightShiftEqual: op = Operator::RShift; return true;
-    case TokenKind::DoubleStarEqual: op = Operator::Pow; return true;
-    case TokenKind::DoubleSlashEqual: op = Operator::FloorDiv; return true;
-    default: return false;
+    case TokenKind::PlusEqual:
+      op = Operator::Add;
+      return true;
+    case TokenKind::MinusEqual:
+      op = Operator::Sub;
+      return true;
+    case TokenKind::StarEqual:
+      op = Operator::Mult;
+      return true;
+    case TokenKind::AtEqual:
+      op = Operator::MatMult;
+      return true;
+    case TokenKind::SlashEqual:
+      op = Operator::Div;
+      return true;
+    case TokenKind::PercentEqual:
+      op = Operator::Mod;
+      return true;
+    case TokenKind::AmpersandEqual:
+      op = Operator::BitAnd;
+      return true;
+    case TokenKind::PipeEqual:
+      op = Operator::BitOr;
+      return true;
+    case TokenKind::CaretEqual:
+      op = Operator::BitXor;
+      return true;
+    case TokenKind::LeftShiftEqual:
+      op = Operator::LShift;
+      return true;
+    case TokenKind::RightShiftEqual:
+      op = Operator::RShift;
+      return true;
+    case TokenKind::DoubleStarEqual:
+      op = Operator::Pow;
+      return true;
+    case TokenKind::DoubleSlashEqual:
+      op = Operator::FloorDiv;
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -63,15 +90,33 @@ void Parser::indented_statements() {
 void Parser::statement() {
   Mark from = mark();
   switch (kind_) {
-    case TokenKind::If: if_statement(); break;
-    case TokenKind::Def: function_definition(from, false); break;
-    case TokenKind::Class: class_definition(from); break;
-    case TokenKind::For: for_statement(from, false); break;
-    case TokenKind::While: while_statement(); break;
-    case TokenKind::With: with_statement(from, false); break;
-    case TokenKind::Try: try_statement(); break;
-    case TokenKind::At: decorated(); break;
-    case TokenKind::Async: async_statement(); break;
+    case TokenKind::If:
+      if_statement();
+      break;
+    case TokenKind::Def:
+      function_definition(from, false);
+      break;
+    case TokenKind::Class:
+      class_definition(from);
+      break;
+    case TokenKind::For:
+      for_statement(from, false);
+      break;
+    case TokenKind::While:
+      while_statement();
+      break;
+    case TokenKind::With:
+      with_statement(from, false);
+      break;
+    case TokenKind::Try:
+      try_statement();
+      break;
+    case TokenKind::At:
+      decorated();
+      break;
+    case TokenKind::Async:
+      async_statement();
+      break;
     case TokenKind::Indent:
       report(tokens_[TokenId(pos_)].span(), "unexpected indent; no statement above opens a block");
       indented_statements();
@@ -83,7 +128,9 @@ void Parser::statement() {
         break;
       }
       [[fallthrough]];
-    default: statement_line(); return;
+    default:
+      statement_line();
+      return;
   }
   if (failed()) recover(from);
 }
@@ -116,17 +163,27 @@ void Parser::statement_line() {
 void Parser::simple_statement() {
   Mark from = mark();
   switch (kind_) {
-    case TokenKind::Return: return return_statement();
+    case TokenKind::Return:
+      return return_statement();
     case TokenKind::Import:
-    case TokenKind::From: return import_statement();
-    case TokenKind::Raise: return raise_statement();
-    case TokenKind::Assert: return assert_statement();
-    case TokenKind::Del: return delete_statement();
-    case TokenKind::Global: return names_statement(NodeKind::Global);
-    case TokenKind::Nonlocal: return names_statement(NodeKind::Nonlocal);
-    case TokenKind::Pass: return emit_leaf(NodeKind::Pass);
-    case TokenKind::Break: return emit_leaf(NodeKind::Break);
-    case TokenKind::Continue: return emit_leaf(NodeKind::Continue);
+    case TokenKind::From:
+      return import_statement();
+    case TokenKind::Raise:
+      return raise_statement();
+    case TokenKind::Assert:
+      return assert_statement();
+    case TokenKind::Del:
+      return delete_statement();
+    case TokenKind::Global:
+      return names_statement(NodeKind::Global);
+    case TokenKind::Nonlocal:
+      return names_statement(NodeKind::Nonlocal);
+    case TokenKind::Pass:
+      return emit_leaf(NodeKind::Pass);
+    case TokenKind::Break:
+      return emit_leaf(NodeKind::Break);
+    case TokenKind::Continue:
+      return emit_leaf(NodeKind::Continue);
     case TokenKind::Elif:
     case TokenKind::Else:
     case TokenKind::Except:
@@ -142,7 +199,8 @@ void Parser::simple_statement() {
       yield_expression();
       if (at(TokenKind::Equal)) return fail("a yield expression cannot be assigned to");
       return emit(NodeKind::ExprStatement, from);
-    default: break;
+    default:
+      break;
   }
   expression_statement();
 }
@@ -186,7 +244,8 @@ void Parser::augmented_assignment(Mark from, Operator op) {
 
 // 3.8 took no star in a tuple without parentheses here.
 void Parser::require_no_bare_star(Mark value, std::string_view where) {
-  if (target_ >= Version{9} || failed() || last().kind != NodeKind::Tuple || last().has(node_flag::kParenthesized)) return;
+  if (target_ >= Version{9} || failed() || last().kind != NodeKind::Tuple || last().has(node_flag::kParenthesized))
+    return;
   auto node = static_cast<uint32_t>(nodes_.size()) - 1;
   while (node-- > value.node) {
     if (nodes_[node].kind == NodeKind::Starred) {
@@ -200,7 +259,8 @@ void Parser::require_no_bare_star(Mark value, std::string_view where) {
 void Parser::annotated_assignment(Mark from) {
   const Node& target = last();
   if (!is_single_target(target)) {
-    return fail_at(span_of(target), describe(target) + " cannot be annotated; only a single name, attribute or item can");
+    return fail_at(span_of(target),
+                   describe(target) + " cannot be annotated; only a single name, attribute or item can");
   }
   const bool simple = target.kind == NodeKind::Name && target.first_token.index == from.token;
   last().flags |= static_cast<uint8_t>(Context::Store);

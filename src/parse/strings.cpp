@@ -73,7 +73,8 @@ void Parser::f_string_parts(uint8_t clear_flags) {
     if (at(TokenKind::FStringMiddle)) {
       const Token& token = tokens_[TokenId(pos_)];
       auto flags = static_cast<uint8_t>(token.flags & ~clear_flags);
-      if (auto error = check_string(token.span().in(text_), flags)) report(moved(error->span, token.start), error->message);
+      if (auto error = check_string(token.span().in(text_), flags))
+        report(moved(error->span, token.start), error->message);
       emit_leaf(NodeKind::FStringText);
     } else if (at(TokenKind::LeftBrace)) {
       f_string_field();
@@ -94,8 +95,10 @@ void Parser::f_string_field() {
     case TokenKind::RightBrace:
     case TokenKind::Exclamation:
     case TokenKind::Colon:
-    case TokenKind::Equal: return fail("expected an expression in the field of an f-string");
-    default: break;
+    case TokenKind::Equal:
+      return fail("expected an expression in the field of an f-string");
+    default:
+      break;
   }
   Mark value = mark();
   yield_or_star_expressions();
@@ -146,7 +149,8 @@ void Parser::format_spec() {
 void Parser::check_old_f_string(Mark from) {
   const Token& start = tokens_[TokenId(from.token)];
   const Token& end = tokens_[TokenId(previous_)];
-  std::string_view quotes = text_.substr(start.start + start.prefix_length, start.end - start.start - start.prefix_length);
+  std::string_view quotes =
+      text_.substr(start.start + start.prefix_length, start.end - start.start - start.prefix_length);
   uint32_t i = start.end;
   while (i < end.start && text_.substr(i, quotes.size()) != quotes &&
          (quotes.size() == 3 || (text_[i] != '\n' && text_[i] != '\r'))) {
@@ -158,9 +162,11 @@ void Parser::check_old_f_string(Mark from) {
     const Node& node = nodes_[n];
     if (node.kind != NodeKind::Interpolation) continue;
     if (node.op != 0) {
-      const uint32_t conversion = node.has_optional(0) ? nodes_[n - 1].first_token.index - 1 : node.last_token.index - 1;
+      const uint32_t conversion =
+          node.has_optional(0) ? nodes_[n - 1].first_token.index - 1 : node.last_token.index - 1;
       if (tokens_[TokenId(conversion)].end != tokens_[TokenId(conversion + 1)].start) {
-        return require({12}, "white space after the conversion of an f-string field", tokens_[TokenId(conversion)].span());
+        return require({12}, "white space after the conversion of an f-string field",
+                       tokens_[TokenId(conversion)].span());
       }
     }
     // A format with a field whose format has a field.
@@ -179,7 +185,8 @@ void Parser::check_old_f_string(Mark from) {
       return require({12}, "a backslash in an f-string field", {place, place + 1});
     }
     for (TokenId t = node.first_token; t < node.last_token; ++t) {
-      if (tokens_[t].kind == TokenKind::Comment) return require({12}, "a comment in an f-string field", tokens_[t].span());
+      if (tokens_[t].kind == TokenKind::Comment)
+        return require({12}, "a comment in an f-string field", tokens_[t].span());
     }
   }
 }

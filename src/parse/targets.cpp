@@ -10,29 +10,46 @@ bool Parser::is_single_target(const Node& node) const {
 
 std::string Parser::describe(const Node& node) const {
   switch (node.kind) {
-    case NodeKind::Call: return "a call";
+    case NodeKind::Call:
+      return "a call";
     case NodeKind::Number:
     case NodeKind::String:
-    case NodeKind::Strings: return "a literal";
-    case NodeKind::FString: return "an f-string";
-    case NodeKind::Constant: return "`" + std::string(token_text_at(node.first_token.index)) + "`";
-    case NodeKind::Compare: return "a comparison";
-    case NodeKind::Tuple: return "a tuple";
-    case NodeKind::List: return "a list";
-    case NodeKind::Dict: return "a dict";
-    case NodeKind::Set: return "a set";
-    case NodeKind::Starred: return "a starred expression";
-    case NodeKind::Lambda: return "a lambda";
-    case NodeKind::IfExp: return "a conditional expression";
-    case NodeKind::NamedExpr: return "an assignment expression";
-    case NodeKind::Await: return "an await expression";
+    case NodeKind::Strings:
+      return "a literal";
+    case NodeKind::FString:
+      return "an f-string";
+    case NodeKind::Constant:
+      return "`" + std::string(token_text_at(node.first_token.index)) + "`";
+    case NodeKind::Compare:
+      return "a comparison";
+    case NodeKind::Tuple:
+      return "a tuple";
+    case NodeKind::List:
+      return "a list";
+    case NodeKind::Dict:
+      return "a dict";
+    case NodeKind::Set:
+      return "a set";
+    case NodeKind::Starred:
+      return "a starred expression";
+    case NodeKind::Lambda:
+      return "a lambda";
+    case NodeKind::IfExp:
+      return "a conditional expression";
+    case NodeKind::NamedExpr:
+      return "an assignment expression";
+    case NodeKind::Await:
+      return "an await expression";
     case NodeKind::Yield:
-    case NodeKind::YieldFrom: return "a yield expression";
+    case NodeKind::YieldFrom:
+      return "a yield expression";
     case NodeKind::GeneratorExp:
     case NodeKind::ListComp:
     case NodeKind::SetComp:
-    case NodeKind::DictComp: return "a comprehension";
-    default: return "an expression";
+    case NodeKind::DictComp:
+      return "a comprehension";
+    default:
+      return "an expression";
   }
 }
 
@@ -43,7 +60,9 @@ bool Parser::to_target(uint32_t node, Context context, std::string_view role) {
   switch (target.kind) {
     case NodeKind::Name:
     case NodeKind::Attribute:
-    case NodeKind::Subscript: target.flags |= static_cast<uint8_t>(context); return true;
+    case NodeKind::Subscript:
+      target.flags |= static_cast<uint8_t>(context);
+      return true;
     case NodeKind::Starred:
       if (context == Context::Delete) break;
       [[fallthrough]];
@@ -60,7 +79,8 @@ bool Parser::to_target(uint32_t node, Context context, std::string_view role) {
       }
       return true;
     }
-    default: break;
+    default:
+      break;
   }
   fail_at(span_of(target), "cannot " + std::string(role) + " " + describe(target));
   return false;

@@ -16,10 +16,9 @@ constexpr NodeGroup kNodeGroups[] = {
 };
 
 constexpr std::string_view kOperatorNames[] = {
-    "Add", "Sub", "Mult", "MatMult", "Div", "Mod", "Pow", "LShift", "RShift", "BitOr", "BitXor", "BitAnd", "FloorDiv",
-    "And", "Or",
-    "Invert", "Not", "UAdd", "USub",
-    "Eq", "NotEq", "Lt", "LtE", "Gt", "GtE", "Is", "IsNot", "In", "NotIn",
+    "Add",    "Sub",    "Mult",     "MatMult", "Div", "Mod",    "Pow",   "LShift", "RShift", "BitOr",
+    "BitXor", "BitAnd", "FloorDiv", "And",     "Or",  "Invert", "Not",   "UAdd",   "USub",   "Eq",
+    "NotEq",  "Lt",     "LtE",      "Gt",      "GtE", "Is",     "IsNot", "In",     "NotIn",
 };
 static_assert(std::size(kOperatorNames) == static_cast<size_t>(Operator::NotIn) + 1, "a name for every operator");
 

@@ -124,7 +124,7 @@ def _unexplained(
         # Not Dynamo's doing unless plain torch.compile gives the very same value here. How a break shows depends on
         # where the breaks are, so there it is enough that some are left.
         same = own is not None and not compare_values(own.seen, difference.seen, rules)
-        name = known.name if known and (same or known.shows_breaks and breaks_left) else None
+        name = known.name if known and (same or (known.shows_breaks and breaks_left)) else None
         if name is None:
             rest.append(difference)
         else:

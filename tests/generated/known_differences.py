@@ -38,7 +38,7 @@ class Known:
 def _resumed_frames(difference: Difference, program: Program) -> bool:
     if difference.place != "error.frames" or _RESUME not in str(difference.seen):
         return False
-    return _without_resumes(difference.seen) == difference.expected
+    return _without_resumes(difference.seen) == str(difference.expected)
 
 
 def _without_resumes(frames: str) -> str:
