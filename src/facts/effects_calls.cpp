@@ -12,6 +12,8 @@ namespace {
 
 // Dotted names longer than this are nobody's.
 constexpr unsigned kMaxDots = 8;
+// Chains of methods longer than this lead who knows where; so a chain of a million calls costs no more than a million.
+constexpr unsigned kMaxChain = 200;
 
 }  // namespace
 
@@ -102,7 +104,7 @@ EffectsBuilder::Root EffectsBuilder::root_of_variable(NodeId name) const {
 
 // What an object can be reached from: `x` for `x.a[0].view(-1)`. None for what is new, such as a sum.
 EffectsBuilder::Root EffectsBuilder::root_of(NodeId object) const {
-  while (true) {
+  for (unsigned steps = 0; steps < kMaxChain; ++steps) {
     switch (tree_.kind(object)) {
       case NodeKind::Attribute:
       case NodeKind::Subscript:
@@ -132,6 +134,7 @@ EffectsBuilder::Root EffectsBuilder::root_of(NodeId object) const {
         return {effect::kWritesUnknown, SymbolId()};
     }
   }
+  return {effect::kWritesUnknown, SymbolId()};
 }
 
 uint32_t EffectsBuilder::local_callee(NodeId function) const {

@@ -113,7 +113,7 @@ class Scopes {
   // The symbol of that name in that scope; linear in the number of its symbols.
   SymbolId find(ScopeId scope, std::string_view name) const;
 
-  // What a node names, in the scope where it stands: Name, Parameter, FunctionDef, ClassDef, Alias, ExceptHandler,
+  // What a node names, in the scope where it stands (a Parameter: in its function): Name, Parameter, FunctionDef, ClassDef, Alias, ExceptHandler,
   // Identifier (of `global` and `nonlocal`), TypeVar, ParamSpec, TypeVarTuple, MatchAs, MatchStar, MatchRest. None for
   // other nodes, and where nothing is bound (`_` in patterns, `(x): int`).
   SymbolId symbol(NodeId node) const { return node_symbols_[node.index]; }

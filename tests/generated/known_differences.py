@@ -6,6 +6,7 @@ to it that plain torch.compile really gives the same value in the same place.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -13,6 +14,8 @@ from .compare import Difference
 from .observe import Observation
 
 _RESUME = "torch_dynamo_resume_in_"
+# An f-string's field with `.item()` and a format.
+_FORMATTED = re.compile(r"\{[^{}]*\.item\(\)[^{}]*:")
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,15 @@ def _joined_float(eager: Observation, plain: Observation) -> bool:
     return _raises(plain, "builtins.TypeError", "expected str instance, float found") and eager.error != plain.error
 
 
+def _unformatted_float(difference: Difference, program: Program) -> bool:
+    texts = ("events.text", "events.message", "events.template", "events.args", "error.args")
+    return difference.place in texts and _FORMATTED.search(program.text) is not None
+
+
+def _traced_error(eager: Observation, plain: Observation) -> bool:
+    return eager.error is not None and _raises(plain, "exc.TorchRuntimeError")
+
+
 def _raised_class(eager: Observation, plain: Observation) -> bool:
     return _raises(plain, "builtins.AssertionError", "self._current_exception is not None")
 
@@ -134,6 +146,16 @@ KNOWN = [
         "joined-float",
         "an f-string that mixes text and such a float is rebuilt after a break by joining the float itself",
         _from_call(_joined_float),
+    ),
+    Known(
+        "unformatted-float",
+        "an f-string that is one field with such a float and a nested format is rebuilt as the float itself",
+        _unformatted_float,
+    ),
+    Known(
+        "traced-error",
+        "an operation that raises is found while tracing with fake tensors, and arrives as TorchRuntimeError",
+        _from_call(_traced_error),
     ),
     Known(
         "raised-class",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -134,12 +135,15 @@ def _without(source: _Text, node: ast.expr, part: ast.AST) -> str:
     return source.replace(len(before) - 1 if before.endswith(b",") else start, end, "")
 
 
-def reduce_program(text: str, verdict: Verdict, request: Request, max_tests: int = 400) -> tuple[str, Verdict]:
-    """The smallest failing program found within `max_tests` tests, and the verdict on it."""
+def reduce_program(
+    text: str, verdict: Verdict, request: Request, max_tests: int = 400, seconds: float = 300.0
+) -> tuple[str, Verdict]:
+    """The smallest failing program found within `max_tests` tests and `seconds`, and the verdict on it."""
     prepare(request.backend)
     allowed = set(verdict.raised)
     best, best_verdict = text, verdict
     tests = position = 0
+    deadline = time.monotonic() + seconds
     progressed = True
     with tempfile.TemporaryDirectory(prefix="graphmend_reduce_") as made:
         folder = Path(made)
@@ -156,7 +160,7 @@ def reduce_program(text: str, verdict: Verdict, request: Request, max_tests: int
                 for number, candidate in enumerate(candidates(best))
                 if number >= position and candidate != best and _parses(candidate)
             ]
-            answers = run_tasks(trials, work, 1, 50, request.limit)
+            answers = run_tasks(trials, work, request.jobs, 6, request.limit)
             for (number, candidate), answer in answers:
                 tests += 1
                 found = Verdict(crash=answer.reason) if isinstance(answer, Crash) else answer
@@ -165,7 +169,7 @@ def reduce_program(text: str, verdict: Verdict, request: Request, max_tests: int
                     best, best_verdict, position, progressed = candidate, found, number, True
                     answers.close()
                     break
-                if tests >= max_tests:
+                if tests >= max_tests or time.monotonic() > deadline:
                     answers.close()
                     return best, best_verdict
             if not progressed and position == 0:

@@ -155,7 +155,8 @@ def _join_branch(w: Writer) -> None:
 
     with w.block(f"if {test}:"):
         side()
-    if targets[0] in w.frame.names and w.chance(0.3):
+    rebound = not (targets[0] in w.frame.names and w.chance(0.3))
+    if not rebound:
         w.use("branch.no_else")
     elif w.chance(0.15):
         w.use("branch.nested")
@@ -167,7 +168,8 @@ def _join_branch(w: Writer) -> None:
     else:
         with w.block("else:"):
             side()
-    w.frame.frozen.discard(targets[0])
+    if rebound:
+        w.frame.frozen.discard(targets[0])
     w.bind(targets[0], "full")
 
 

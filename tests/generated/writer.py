@@ -100,10 +100,11 @@ class Writer:
     @contextlib.contextmanager
     def branch(self, into: list[dict[str, str]]) -> Iterator[None]:
         """One side of a branch: what it binds is collected, and forgotten at its end."""
-        before = dict(self.frame.names)
+        before, frozen = dict(self.frame.names), set(self.frame.frozen)
         yield
         into.append(self.frame.names)
         self.frame.names = before
+        self.frame.frozen |= frozen
 
     def join(self, sides: list[dict[str, str]]) -> None:
         """After a branch: a name is bound when every side that falls through binds it."""
