@@ -8,10 +8,11 @@ import ctypes
 import functools
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-API_VERSION = 1
+API_VERSION = 2
 
 WANT_ERRORS = 1
 WANT_TEXT = 2
@@ -66,6 +67,22 @@ class _Result(ctypes.Structure):
     )
 
 
+class _MendRequest(ctypes.Structure):
+    _fields_ = (
+        ("struct_size", ctypes.c_uint32),
+        ("line_count", ctypes.c_uint32),
+        ("lines", ctypes.c_void_p),
+        ("file_name", ctypes.c_char_p),
+        ("file_name_length", ctypes.c_uint64),
+        ("talkers", ctypes.c_char_p),
+        ("talkers_length", ctypes.c_uint64),
+    )
+
+
+class _Flat(ctypes.Structure):
+    _fields_ = (("data", ctypes.c_void_p), ("length", ctypes.c_uint64))
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """One result of the library as flat bytes; what was not asked for is empty."""
@@ -115,6 +132,15 @@ class Library:
         )
         native.graphmend_result_free.restype = None
         native.graphmend_result_free.argtypes = (ctypes.POINTER(_Result),)
+        native.graphmend_mend.restype = ctypes.c_int32
+        native.graphmend_mend.argtypes = (
+            ctypes.c_char_p,
+            ctypes.c_uint64,
+            ctypes.POINTER(_MendRequest),
+            ctypes.POINTER(ctypes.POINTER(_Flat)),
+        )
+        native.graphmend_flat_free.restype = None
+        native.graphmend_flat_free.argtypes = (ctypes.POINTER(_Flat),)
         self._native = native
         self.path = path
         self.release = self._string(native.graphmend_release())
@@ -137,13 +163,40 @@ class Library:
         options = _Options(ctypes.sizeof(_Options), wanted, target_minor, IS_TEXT if is_text else 0)
         pointer = ctypes.POINTER(_Result)()
         status = self._native.graphmend_read(source, len(source), ctypes.byref(options), ctypes.byref(pointer))
-        if status != 0:
-            reason = self._string(self._native.graphmend_status_text(status))
-            raise MemoryError(reason) if status == _OUT_OF_MEMORY else ValueError(f"graphmend: {reason}")
+        self._require_ok(status)
         try:
             return _copy(pointer.contents)
         finally:
             self._native.graphmend_result_free(pointer)
+
+    def mend(self, source: bytes, file_name: str, lines: Sequence[int], talkers: Sequence[str]) -> bytes:
+        """Mends `source` at these lines; what comes back is described at `graphmend_flat` in the header."""
+        numbers = (ctypes.c_uint32 * len(lines))(*lines)
+        name = file_name.encode("utf-8", "surrogateescape")
+        names = b"".join(talker.encode() + b"\0" for talker in talkers)
+        request = _MendRequest(
+            ctypes.sizeof(_MendRequest),
+            len(lines),
+            ctypes.cast(numbers, ctypes.c_void_p),
+            name,
+            len(name),
+            names,
+            len(names),
+        )
+        pointer = ctypes.POINTER(_Flat)()
+        status = self._native.graphmend_mend(source, len(source), ctypes.byref(request), ctypes.byref(pointer))
+        self._require_ok(status)
+        try:
+            flat = pointer.contents
+            return ctypes.string_at(flat.data, flat.length)
+        finally:
+            self._native.graphmend_flat_free(pointer)
+
+    def _require_ok(self, status: int) -> None:
+        if status == 0:
+            return
+        reason = self._string(self._native.graphmend_status_text(status))
+        raise MemoryError(reason) if status == _OUT_OF_MEMORY else ValueError(f"graphmend: {reason}")
 
 
 def _copy(native: _Result) -> Result:

@@ -13,6 +13,8 @@
 #include "base/version.h"
 #include "diag/locate.h"
 #include "driver/front_end.h"
+#include "facts/dump_scopes.h"
+#include "facts/scopes.h"
 #include "lex/dump_tokens.h"
 #include "parse/dump_ast.h"
 #include "parse/dump_tree.h"
@@ -39,7 +41,7 @@ static_assert(sizeof(graphmend_error) == 32 && sizeof(graphmend_options) == 16, 
 
 constexpr uint32_t kAllWants = GRAPHMEND_WANT_ERRORS | GRAPHMEND_WANT_TEXT | GRAPHMEND_WANT_TOKENS |
                                GRAPHMEND_WANT_TREE | GRAPHMEND_WANT_TOKENS_DUMP | GRAPHMEND_WANT_TREE_DUMP |
-                               GRAPHMEND_WANT_AST_DUMP;
+                               GRAPHMEND_WANT_AST_DUMP | GRAPHMEND_WANT_SCOPES_DUMP;
 
 constexpr const char* kTokenKinds[] = {
 #define TOKEN(name, text) #name,
@@ -61,6 +63,7 @@ struct Result : graphmend_result {
   std::string tokens_dump_kept;
   std::string tree_dump_kept;
   std::string ast_dump_kept;
+  std::string scopes_dump_kept;
 };
 
 void fill_text(Result& result) {
@@ -108,7 +111,7 @@ void fill_tree(Result& result) {
   result.node_count = tree.size();
 }
 
-void fill_dumps(Result& result, uint32_t wanted) {
+void fill_dumps(Result& result, uint32_t wanted, Version target) {
   const FrontEnd& front = result.front;
   const std::string& text = front.source.text;
   if (wanted & GRAPHMEND_WANT_TOKENS_DUMP) {
@@ -126,6 +129,12 @@ void fill_dumps(Result& result, uint32_t wanted) {
     result.ast_dump = result.ast_dump_kept.c_str();
     result.ast_dump_length = result.ast_dump_kept.size();
   }
+  if ((wanted & GRAPHMEND_WANT_SCOPES_DUMP) && front.ok()) {
+    const Scopes scopes = compute_scopes(text, front.tokens, front.tree, target);
+    result.scopes_dump_kept = dump_scopes(text, front.tokens, front.tree, scopes);
+    result.scopes_dump = result.scopes_dump_kept.c_str();
+    result.scopes_dump_length = result.scopes_dump_kept.size();
+  }
 }
 
 std::unique_ptr<Result> make_result(std::string bytes, const graphmend_options& options) {
@@ -141,7 +150,7 @@ std::unique_ptr<Result> make_result(std::string bytes, const graphmend_options& 
   if (options.wanted & GRAPHMEND_WANT_ERRORS) fill_errors(*result);
   if (options.wanted & GRAPHMEND_WANT_TOKENS) fill_tokens(*result);
   if (options.wanted & GRAPHMEND_WANT_TREE) fill_tree(*result);
-  fill_dumps(*result, options.wanted);
+  fill_dumps(*result, options.wanted, target);
   return result;
 }
 

@@ -37,7 +37,7 @@ extern "C" {
 
 /* Changes whenever a struct or a function below changes its meaning. Compare it with `graphmend_api_version()` before
  * anything else: header and library may come from different places. */
-#define GRAPHMEND_API_VERSION 1
+#define GRAPHMEND_API_VERSION 2
 
 /* What `graphmend_read` returns. */
 enum {
@@ -64,7 +64,9 @@ enum {
   /* `tokens_dump`, `tree_dump`, `ast_dump`: the same text as `graphmend dump`. No `ast_dump` if there are errors. */
   GRAPHMEND_WANT_TOKENS_DUMP = 16,
   GRAPHMEND_WANT_TREE_DUMP = 32,
-  GRAPHMEND_WANT_AST_DUMP = 64
+  GRAPHMEND_WANT_AST_DUMP = 64,
+  /* `scopes_dump`, likewise; none if there are errors. */
+  GRAPHMEND_WANT_SCOPES_DUMP = 128
 };
 
 /* Bits of `graphmend_options.flags`. */
@@ -147,6 +149,8 @@ typedef struct graphmend_result {
   uint64_t tree_dump_length;
   const char* ast_dump;
   uint64_t ast_dump_length;
+  const char* scopes_dump;
+  uint64_t scopes_dump_length;
 } graphmend_result;
 
 /* GRAPHMEND_API_VERSION of the library. */
@@ -165,6 +169,37 @@ GRAPHMEND_API void graphmend_result_free(const graphmend_result* result);
 
 /* One clear phrase for what `graphmend_read` returned. Never NULL. */
 GRAPHMEND_API const char* graphmend_status_text(int32_t status);
+
+/* What to mend, and where. Lists of texts are joined by NUL bytes, with one behind the last. */
+typedef struct graphmend_mend_request {
+  /* sizeof(graphmend_mend_request). */
+  uint32_t struct_size;
+  uint32_t line_count;
+  /* Lines at which a graph broke. */
+  const uint32_t* lines;
+  const char* file_name;
+  uint64_t file_name_length;
+  /* Dotted names of what only talks to the outside in this file: "print", "logger.*". */
+  const char* talkers;
+  uint64_t talkers_length;
+} graphmend_mend_request;
+
+/* One run of bytes: numbers are 32 bits, little-endian; a text is its length and then its bytes; a list is its count
+ * and then its items. result:   status (0, or 1 when the source has syntax errors: then nothing follows), mended text,
+ * pieces, mends, declined piece:    start, end, start and end in the original, 1 if copied and 0 if added mend: kind (0
+ * postpone, 1 check), line, start and end of the statement, site, text of the outlined function, its pieces, name of
+ * the class around it declined: line, reason */
+typedef struct graphmend_flat {
+  const char* data;
+  uint64_t length;
+} graphmend_flat;
+
+/* Mends Python source at the given lines. As `graphmend_read`, but the result is freed with `graphmend_flat_free`. */
+GRAPHMEND_API int32_t graphmend_mend(const char* bytes, uint64_t length, const graphmend_mend_request* request,
+                                     const graphmend_flat** result);
+
+/* NULL is allowed. */
+GRAPHMEND_API void graphmend_flat_free(const graphmend_flat* result);
 
 /* The names of the kinds, 0, 1, ... without a gap: "Name", "LeftParen"; "FunctionDef", "Call". NULL beyond the last, so
  * that a caller can read the whole list. */

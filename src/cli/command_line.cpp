@@ -21,7 +21,8 @@ namespace {
 using Words = std::vector<std::string>;
 
 constexpr std::array<std::string_view, 3> kCommands = {"parse", "dump", "help"};
-constexpr std::array<std::string_view, 3> kDumpKinds = {"tokens", "tree", "ast"};
+constexpr std::array<std::string_view, 7> kDumpKinds = {"tokens", "tree",     "ast",    "scopes",
+                                                        "flow",   "liveness", "effects"};
 constexpr std::array<std::string_view, 3> kOutputFormats = {"text", "concise", "json"};
 constexpr unsigned kMostJobs = 1024;
 
@@ -161,7 +162,8 @@ Request read_dump(const Words& words) {
   if (std::optional<Request> ended = reader.read()) return *std::move(ended);
 
   const Words& arguments = reader.arguments();
-  if (arguments.empty()) return wrong("say what to dump: `tokens`, `tree` or `ast`", "dump");
+  if (arguments.empty())
+    return wrong("say what to dump: `tokens`, `tree`, `ast`, `scopes`, `flow`, `liveness` or `effects`", "dump");
   const std::optional<size_t> kind = index_of(kDumpKinds, arguments[0]);
   if (!kind) return unknown("dump", arguments[0], kDumpKinds, "dump");
   if (arguments.size() == 1) return wrong("nothing to dump: name a file or `-`", "dump");

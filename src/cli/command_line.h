@@ -22,7 +22,7 @@ struct ParseRequest {
   bool quiet = false;
 };
 
-enum class DumpKind : uint8_t { Tokens, Tree, Ast };
+enum class DumpKind : uint8_t { Tokens, Tree, Ast, Scopes, Flow, Liveness, Effects };
 
 struct DumpRequest {
   DumpKind kind = DumpKind::Tree;

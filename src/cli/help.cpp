@@ -12,7 +12,7 @@ Usage: graphmend COMMAND [OPTIONS] ...
 
 Commands:
   parse PATH...               report the syntax errors of files and folders
-  dump tokens|tree|ast FILE   print what graphmend makes of one file
+  dump KIND FILE              print what graphmend makes of one file: its tokens, tree, scopes, flow, …
   help [COMMAND]              explain a command
 
 Options:
@@ -63,19 +63,23 @@ others are read all the same).
 constexpr std::string_view kDump =
     R"(graphmend dump prints what graphmend makes of one file.
 
-Usage: graphmend dump [OPTIONS] tokens|tree|ast FILE
+Usage: graphmend dump [OPTIONS] tokens|tree|ast|scopes|flow|liveness|effects FILE
 
 Arguments:
-  tokens   the tokens, one on a line, comments included
-  tree     the syntax tree, one node on a line, with its range
-  ast      exactly what CPython 3.13 prints for ast.dump(ast.parse(...), include_attributes=True)
-  FILE     a file, or - for standard input
+  tokens    the tokens, one on a line, comments included
+  tree      the syntax tree, one node on a line, with its range
+  ast       exactly what CPython 3.13 prints for ast.dump(ast.parse(...), include_attributes=True)
+  scopes    the scopes and their names, as CPython 3.13's symtable has them, and where each name is bound
+  flow      blocks of each function, what they read and from which assignments, where control goes, exceptions included
+  liveness  for each statement: the variables live before and after it, those it reads, needs, may and must assign
+  effects   for each statement: whether it may raise, reads or writes state, talks to the outside, draws random numbers
+  FILE      a file, or - for standard input
 
 Options:
   -t, --target-version VERSION   the Python whose syntax is accepted, 3.8 to 3.15; the default accepts all of it
   -h, --help                     print this page
 
-Syntax errors go to standard error. `tokens` and `tree` still print what there is; `ast` then prints nothing.
+Syntax errors go to standard error. `tokens` and `tree` still print what there is; the others then print nothing.
 
 Examples:
   graphmend dump tree model.py

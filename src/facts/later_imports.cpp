@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "facts/future_imports.h"
 #include "facts/later_check.h"
 #include "parse/views.h"
 
@@ -13,36 +14,10 @@ constexpr std::array<std::string_view, 10> kFutureFeatures = {
     "nested_scopes",  "generators",       "division",       "absolute_import", "with_statement",
     "print_function", "unicode_literals", "barry_as_FLUFL", "generator_stop",  "annotations"};
 
-bool is_dots(TokenKind kind) { return kind == TokenKind::Dot || kind == TokenKind::Ellipsis; }
-
-// A string that is neither bytes nor has replacement fields, alone in a statement.
-bool is_docstring(const Tree& tree, const Tokens& tokens, NodeId statement) {
-  if (tree.kind(statement) != NodeKind::ExprStatement) return false;
-  NodeId value = tree.first_child(statement);
-  if (!value) return false;
-  NodeId part = value;
-  if (tree.kind(value) == NodeKind::Strings) {
-    for (NodeId string : tree.children(value)) {
-      if (tree.kind(string) != NodeKind::String) return false;
-    }
-    part = tree.first_child(value);
-  }
-  return tree.kind(part) == NodeKind::String && !(tokens[tree[part].first_token].flags & string_flag::kBytes);
-}
-
 }  // namespace
 
 bool LaterErrors::is_future_import(NodeId id) const {
-  if (tree_.kind(id) != NodeKind::ImportFrom) return false;
-  TokenId token = tree_[id].first_token;
-  const TokenId last = tree_[id].last_token;
-  while (token < last && tokens_[token].kind != TokenKind::From) ++token;
-  token = next_code_token(tokens_, token);
-  // Before 3.13 nobody looked at the dots.
-  while (target_.minor < 13 && token < last && is_dots(tokens_[token].kind)) token = next_code_token(tokens_, token);
-  if (token > last || tokens_[token].kind != TokenKind::Name) return false;
-  if (identifier_text(text_, tokens_[token]) != "__future__") return false;
-  return tokens_[next_code_token(tokens_, token)].kind == TokenKind::Import;
+  return graphmend::is_future_import(text_, tokens_, tree_, id, target_);
 }
 
 // Only a docstring may stand before them.

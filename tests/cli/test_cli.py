@@ -132,7 +132,7 @@ class TestUsage:
             (["parse", "--jobs", "0", "x.py"], ["--jobs"]),
             (["parse", "--jobs", "-3", "x.py"], ["--jobs"]),
             (["parse", "--jobs", "many", "x.py"], ["--jobs"]),
-            (["dump"], ["`tokens`, `tree` or `ast`"]),
+            (["dump"], ["`tokens`, `tree`, `ast`, `scopes`, `flow`, `liveness` or `effects`"]),
             (["dump", "ats", "x.py"], ["did you mean `ast`?"]),
             (["dump", "ast"], ["nothing to dump"]),
             (["dump", "ast", "a.py", "b.py"], ["one file", "`b.py`"]),

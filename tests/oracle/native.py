@@ -8,11 +8,12 @@ from __future__ import annotations
 import ctypes
 from typing import NamedTuple
 
-_API_VERSION = 1
+_API_VERSION = 2
 _WANT_ERRORS = 1
 _WANT_TEXT = 2
 _WANT_TOKENS = 4
 _WANT_AST_DUMP = 64
+_WANT_SCOPES_DUMP = 128
 # Enough to tell causes apart; a damaged file may have thousands.
 _MAX_ERRORS = 20
 
@@ -65,6 +66,8 @@ class _Result(ctypes.Structure):
         ("tree_dump_length", ctypes.c_uint64),
         ("ast_dump", ctypes.c_void_p),
         ("ast_dump_length", ctypes.c_uint64),
+        ("scopes_dump", ctypes.c_void_p),
+        ("scopes_dump_length", ctypes.c_uint64),
     ]
 
 
@@ -116,6 +119,17 @@ class Native:
             if not result.ast_dump:
                 return None, errors
             return ctypes.string_at(result.ast_dump, result.ast_dump_length).decode("utf-8").rstrip("\n"), errors
+        finally:
+            self._library.graphmend_result_free(pointer)
+
+    def dump_scopes(self, source: bytes, target: str = "") -> str | None:
+        """The text of `graphmend dump scopes`; None where there are errors."""
+        pointer = self._read(source, _WANT_SCOPES_DUMP, target)
+        try:
+            result = ctypes.cast(pointer, ctypes.POINTER(_Result)).contents
+            if not result.scopes_dump:
+                return None
+            return ctypes.string_at(result.scopes_dump, result.scopes_dump_length).decode("utf-8")
         finally:
             self._library.graphmend_result_free(pointer)
 

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from oracle import cpython, difference, fast_dump, lossless, native
+from oracle import cpython, difference, fast_dump, lossless, native, scopes
 
 _native: native.Native | None = None
 
@@ -69,6 +69,32 @@ def same_tree(path: str, known: OracleRecord | None) -> tuple[OracleRecord, str,
     if digest(dump) == record[2]:
         return record, "same", None
     return record, "differs", tuple(difference.first_difference(cpython.dump_of(source)[1], dump))
+
+
+def same_scopes(source: bytes) -> tuple[str, Any]:
+    """(outcome, detail): "same", "refused" by CPython, "rejected" by graphmend only, "differs" with what and where.
+
+    Of a source that is the same, the detail is how many scopes and symbols there were.
+    """
+    expected = scopes.of_cpython(source)
+    if expected is None:
+        return "refused", None
+    dump = graphmend().dump_scopes(source, _target())
+    if dump is None:
+        is_accepted = cpython.compile_verdict(source).kind == cpython.ACCEPT
+        return ("rejected" if is_accepted else "refused"), None
+    found = scopes.first_difference(expected, scopes.of_dump(dump))
+    return ("differs", found) if found else ("same", scopes.count(expected))
+
+
+def same_scopes_of_program(name: str, source: bytes) -> tuple[str, Any]:
+    """The same for a program with a name."""
+    return same_scopes(source)
+
+
+def same_scopes_of_file(path: str) -> tuple[str, Any]:
+    """The same for a file."""
+    return same_scopes(Path(path).read_bytes())
 
 
 def fast_dump_is_right(path: str) -> bool:

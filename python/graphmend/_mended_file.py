@@ -1,0 +1,186 @@
+"""One source file and its mends: from lines at which graphs broke to mended code objects.
+
+The native mender gives text and says where each piece of it came from. Here that text is parsed by Python itself, every
+node gets the user's own positions back, and it is compiled: tracebacks, carets, coverage and log records show the
+user's file as it is.
+"""
+
+import __future__
+
+import ast
+import bisect
+import struct
+from dataclasses import dataclass, field
+from types import CodeType
+from typing import Any
+
+from graphmend._native import WANT_TEXT, library
+
+_FUTURE_FLAGS = 0
+for _name in __future__.all_feature_names:
+    _FUTURE_FLAGS |= getattr(__future__, _name).compiler_flag
+
+
+@dataclass(frozen=True)
+class Piece:
+    start: int
+    end: int
+    original_start: int
+    original_end: int
+    copied: bool
+
+
+@dataclass(frozen=True)
+class Mend:
+    """One mended place."""
+
+    kind: str
+    line: int
+    start: int
+    end: int
+    site: str
+    outlined: str
+    pieces: tuple[Piece, ...]
+    class_name: str
+
+
+@dataclass
+class MendedText:
+    text: bytes
+    pieces: tuple[Piece, ...]
+    mends: list[Mend] = field(default_factory=list)
+    declined: dict[int, str] = field(default_factory=dict)
+
+
+class SourceError(ValueError):
+    """The file on disk does not parse, so it is not what the running code was made of."""
+
+
+class _Flat:
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.at = 0
+
+    def number(self) -> int:
+        (value,) = struct.unpack_from("<I", self.data, self.at)
+        self.at += 4
+        return int(value)
+
+    def bytes(self) -> bytes:
+        length = self.number()
+        self.at += length
+        return self.data[self.at - length : self.at]
+
+    def text(self) -> str:
+        return self.bytes().decode("utf-8")
+
+    def pieces(self) -> tuple[Piece, ...]:
+        count = self.number()
+        numbers = struct.unpack_from(f"<{5 * count}I", self.data, self.at)
+        self.at += 20 * count
+        return tuple(
+            Piece(*numbers[i : i + 4], copied=numbers[i + 4] != 0)  # type: ignore[misc]
+            for i in range(0, 5 * count, 5)
+        )
+
+
+_KINDS = ("postpone", "check")
+
+
+def mend_text(source: bytes, file_name: str, lines: list[int], talkers: list[str]) -> MendedText:
+    """Asks the native library for the mends of these lines."""
+    flat = _Flat(library().mend(source, file_name, lines, talkers))
+    if flat.number() != 0:
+        raise SourceError(file_name)
+    result = MendedText(flat.bytes(), flat.pieces())
+    for _ in range(flat.number()):
+        kind = _KINDS[flat.number()]
+        line, start, end = flat.number(), flat.number(), flat.number()
+        result.mends.append(Mend(kind, line, start, end, flat.text(), flat.text(), flat.pieces(), flat.text()))
+    for _ in range(flat.number()):
+        line = flat.number()
+        result.declined[line] = flat.text()
+    return result
+
+
+def decoded(source: bytes) -> bytes:
+    """The text of a file as UTF-8 without a byte-order mark: what all offsets here count."""
+    return library().read(source, WANT_TEXT).text
+
+
+class Positions:
+    """Offsets of a text as lines and columns, and back; bytes of UTF-8, as `ast` counts."""
+
+    def __init__(self, text: bytes) -> None:
+        self.starts = [0]
+        at = 0
+        # Unlike str.splitlines, this knows no other line ends than LF, CR LF and CR.
+        for line in text.splitlines(keepends=True):
+            at += len(line)
+            self.starts.append(at)
+
+    def offset(self, line: int, column: int) -> int:
+        return self.starts[line - 1] + column
+
+    def position(self, offset: int) -> tuple[int, int]:
+        line = bisect.bisect_right(self.starts, offset)
+        return line, offset - self.starts[line - 1]
+
+
+def relocate(tree: ast.AST, mended: Positions, pieces: tuple[Piece, ...], original: Positions) -> None:
+    """Gives every node of the mended text the position of what it came from."""
+    starts = [piece.start for piece in pieces]
+
+    def find(offset: int) -> Piece:
+        return pieces[bisect.bisect_right(starts, offset) - 1]
+
+    cache: dict[tuple[int, int, bool], tuple[int, int]] = {}
+
+    def move(line: int, column: int, is_end: bool) -> tuple[int, int]:
+        key = (line, column, is_end)
+        if key not in cache:
+            offset = mended.offset(line, column)
+            if is_end:
+                piece = find(max(offset - 1, 0))
+                moved = piece.original_start + offset - piece.start if piece.copied else piece.original_end
+            else:
+                piece = find(offset)
+                moved = piece.original_start + offset - piece.start if piece.copied else piece.original_start
+            cache[key] = original.position(moved)
+        return cache[key]
+
+    for node in ast.walk(tree):
+        positioned: Any = node
+        if not hasattr(node, "lineno"):
+            continue
+        start = move(positioned.lineno, positioned.col_offset, False)
+        end = move(positioned.end_lineno, positioned.end_col_offset, True)
+        positioned.lineno, positioned.col_offset = start
+        # A node of added text may begin in one piece and end in an earlier one.
+        positioned.end_lineno, positioned.end_col_offset = max(start, end)
+
+
+def compile_module(source: bytes, mended: MendedText, file_name: str, flags: int) -> CodeType:
+    """The mended module's code, with the user's positions. `flags` are the future features of the running code."""
+    tree = ast.parse(mended.text.decode("utf-8"), file_name)
+    relocate(tree, Positions(mended.text), mended.pieces, Positions(source))
+    return _code(tree, file_name, flags)
+
+
+def compile_outlined(source: bytes, mend: Mend, file_name: str, flags: int) -> CodeType:
+    """The code that defines a postponed statement's function; it binds the function's name."""
+    tree = ast.parse(mend.outlined, file_name)
+    relocate(tree, Positions(mend.outlined.encode()), mend.pieces, Positions(source))
+    if mend.class_name:
+        # Private names are spelled after the class they stand in.
+        function = tree.body[0]
+        around = ast.ClassDef(name=mend.class_name, bases=[], keywords=[], body=[function], decorator_list=[])
+        if "type_params" in ast.ClassDef._fields:
+            around.type_params = []  # type: ignore[attr-defined,unused-ignore]
+        tree.body = [ast.copy_location(around, function)]
+    return _code(tree, file_name, flags)
+
+
+def _code(tree: ast.Module, file_name: str, flags: int) -> CodeType:
+    code: CodeType = compile(tree, file_name, "exec", flags=flags & _FUTURE_FLAGS, dont_inherit=True)
+    return code

@@ -1,0 +1,147 @@
+"""How the values of an effect travel through a graph: tensors and numbers as operands, the rest spelled in a string.
+
+`describe` runs while Dynamo traces and `rebuild` when the effect is delivered. A value is a tensor, an int (as SymInt,
+so that a counter does not recompile), a float (as a 0-d double tensor, for the same reason), a constant, or a list,
+tuple, dict or torch.Size of values. Anything else cannot travel.
+"""
+
+import functools
+import importlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+
+# One character a value; constants and lengths follow as `repr;`. Strings are escaped by repr, and never hold a `;` raw.
+_TENSOR = "t"
+_INT = "i"
+_FLOAT = "f"
+_CONSTANT = "c"
+_TUPLE = "T"
+_LIST = "L"
+_DICT = "D"
+_SIZE = "S"
+_DTYPE = "y"
+_DEVICE = "v"
+_CLASS = "C"
+
+
+def describe(value: Any, spec: list[str], ints: list[int], tensors: list[torch.Tensor]) -> bool:
+    """Appends what is needed to rebuild the value; False if it cannot travel."""
+    if isinstance(value, torch.Tensor):
+        spec.append(_TENSOR)
+        tensors.append(value)
+        return True
+    if value is None or value is True or value is False or type(value) is str:
+        spec.append(_CONSTANT + _quote(value))
+        return True
+    if type(value) is int:
+        spec.append(_INT)
+        ints.append(value)
+        return True
+    if type(value) is float:
+        spec.append(_FLOAT)
+        tensors.append(torch.tensor(value, dtype=torch.float64))
+        return True
+    if isinstance(value, torch.Size):
+        spec.append(_SIZE + str(len(value)) + ";")
+        return _describe_all(value, spec, ints, tensors)
+    if type(value) is tuple:
+        spec.append(_TUPLE + str(len(value)) + ";")
+        return _describe_all(value, spec, ints, tensors)
+    if type(value) is list:
+        spec.append(_LIST + str(len(value)) + ";")
+        return _describe_all(value, spec, ints, tensors)
+    if type(value) is dict:
+        spec.append(_DICT + str(len(value)) + ";")
+        for key, item in value.items():
+            if not describe(key, spec, ints, tensors) or not describe(item, spec, ints, tensors):
+                return False
+        return True
+    if isinstance(value, type):
+        # A category of warnings, say: found again by its name.
+        spec.append(_CLASS + value.__module__ + ";" + value.__qualname__ + ";")
+        return True
+    if isinstance(value, torch.dtype):
+        spec.append(_DTYPE + str(value) + ";")
+        return True
+    if isinstance(value, torch.device):
+        spec.append(_DEVICE + str(value) + ";")
+        return True
+    return False
+
+
+def _describe_all(values: Any, spec: list[str], ints: list[int], tensors: list[torch.Tensor]) -> bool:
+    # A loop, because Dynamo inlines it where it would take `all` of a generator for a break.
+    for value in values:  # noqa: SIM110
+        if not describe(value, spec, ints, tensors):
+            return False
+    return True
+
+
+def _quote(value: str | bool | None) -> str:
+    if value is None:
+        return "N;"
+    if value is True:
+        return "T;"
+    if value is False:
+        return "F;"
+    assert isinstance(value, str)
+    return "s" + str(len(value)) + ";" + value
+
+
+def rebuild(spec: str, ints: Sequence[int], tensors: Sequence[torch.Tensor]) -> list[Any]:
+    """The values that `describe` was given, in order."""
+    reader = _Reader(spec, iter(ints), iter(tensors))
+    values = []
+    while reader.at < len(spec):
+        values.append(reader.value())
+    return values
+
+
+class _Reader:
+    def __init__(self, spec: str, ints: Iterator[int], tensors: Iterator[torch.Tensor]) -> None:
+        self.spec = spec
+        self.ints = ints
+        self.tensors = tensors
+        self.at = 0
+
+    def field(self) -> str:
+        end = self.spec.index(";", self.at)
+        text = self.spec[self.at : end]
+        self.at = end + 1
+        return text
+
+    def value(self) -> Any:
+        kind = self.spec[self.at]
+        self.at += 1
+        if kind == _TENSOR:
+            return next(self.tensors)
+        if kind == _INT:
+            return int(next(self.ints))
+        if kind == _FLOAT:
+            return next(self.tensors).item()
+        if kind == _CONSTANT:
+            return self.constant()
+        if kind == _DTYPE:
+            return getattr(torch, self.field().removeprefix("torch."))
+        if kind == _DEVICE:
+            return torch.device(self.field())
+        if kind == _CLASS:
+            module = self.field()
+            return functools.reduce(getattr, self.field().split("."), importlib.import_module(module))
+        count = int(self.field())
+        if kind == _DICT:
+            pairs = [(self.value(), self.value()) for _ in range(count)]
+            return dict(pairs)
+        items = [self.value() for _ in range(count)]
+        return {_TUPLE: tuple, _LIST: list, _SIZE: torch.Size}[kind](items)
+
+    def constant(self) -> Any:
+        field = self.field()
+        if field in ("N", "T", "F"):
+            return {"N": None, "T": True, "F": False}[field]
+        length = int(field[1:])
+        text = self.spec[self.at : self.at + length]
+        self.at += length
+        return text

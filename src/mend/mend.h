@@ -1,0 +1,68 @@
+// Mends for given places. In: a file's text, tokens, tree, and the lines where Dynamo broke. Out: the mended text, the
+// statements that were taken out of it as functions, where each piece of text came from, and why a place was left.
+// Mends only add: a mended file in eager does what it did. What the added calls mean is in python/graphmend/_marks.py.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/span.h"
+#include "lex/token.h"
+#include "parse/tree.h"
+
+namespace graphmend {
+
+struct MendRequest {
+  // Part of every site's name, so that sites of different files differ.
+  std::string file_name;
+  // Lines (from 1) at which a graph broke.
+  std::vector<uint32_t> lines;
+  // Dotted names of what only talks to the outside in this file: "print", "warnings.warn", "logger.*".
+  std::vector<std::string> talkers;
+};
+
+enum class MendKind : uint8_t { Postpone, Check };
+
+// A piece of mended text. Copied text has its own place in the original; added text stands for the place it serves.
+struct Piece {
+  uint32_t start = 0;
+  uint32_t end = 0;
+  Span original;
+  bool copied = false;
+};
+
+// A statement as a function of the values it needs, compiled apart from the file.
+struct Outlined {
+  std::string text;
+  std::vector<Piece> pieces;
+  // The class around it, for private names; empty if there is none.
+  std::string class_name;
+};
+
+struct Mend {
+  MendKind kind = MendKind::Postpone;
+  uint32_t line = 0;
+  Span statement;
+  std::string site;
+  // Of Postpone.
+  Outlined outlined;
+};
+
+struct Declined {
+  uint32_t line = 0;
+  std::string reason;
+};
+
+struct Mended {
+  std::string text;
+  std::vector<Piece> pieces;
+  std::vector<Mend> mends;
+  std::vector<Declined> declined;
+};
+
+// The tree must be without errors. Lines that need the same mend get it once.
+Mended mend(std::string_view text, const Tokens& tokens, const Tree& tree, const MendRequest& request);
+
+}  // namespace graphmend

@@ -1,0 +1,108 @@
+// Mends on small texts. In: text and lines. Out: the mended text, outlined functions, reasons; and that pieces tell the
+// truth.
+#include "mend/mend.h"
+
+#include <gtest/gtest.h>
+
+#include "lex/lexer.h"
+#include "parse/parser.h"
+
+namespace graphmend {
+namespace {
+
+struct Case {
+  std::string text;
+  LexResult lexed;
+  ParseResult parsed;
+  Mended mended;
+
+  Case(std::string source, std::vector<uint32_t> lines, std::vector<std::string> talkers = {"print", "logger.*"})
+      : text(std::move(source)), lexed(lex(text)), parsed(parse(text, lexed.tokens)) {
+    mended = mend(text, lexed.tokens, parsed.tree, {"f.py", std::move(lines), std::move(talkers)});
+  }
+
+  // The mended text with the sites' names, which are hashes, made readable.
+  std::string shown() const {
+    std::string result = mended.text;
+    for (const Mend& one : mended.mends) {
+      const size_t at = result.find(one.site);
+      if (at != std::string::npos) result.replace(at, one.site.size(), "S");
+    }
+    return result;
+  }
+
+  std::string reason() const { return mended.declined.empty() ? "" : mended.declined[0].reason; }
+};
+
+TEST(Mend, PostponeCarriesWhatItPrints) {
+  Case made("def f(x):\n    print('a', x)\n", {2});
+  EXPECT_EQ(made.shown(), "def f(x):\n    (__graphmend__.tracing() and __graphmend__.post('S', x)) or print('a', x)\n");
+  EXPECT_EQ(made.mended.mends[0].outlined.text, "def f(__graphmend_0__, ):\n print('a', __graphmend_0__)\n");
+}
+
+TEST(Mend, PostponeLeavesToTheFunctionWhatCannotBeTraced) {
+  Case made("def f(self, x):\n    print(f'{self.n} {x.sum().item():.{w}f}', 100 * x.item())\n", {2});
+  EXPECT_EQ(
+      made.mended.mends[0].outlined.text,
+      "def f(__graphmend_0__, __graphmend_1__, __graphmend_2__, __graphmend_3__, ):\n"
+      " print(f'{__graphmend_0__} {__graphmend_1__.item():.{__graphmend_2__}f}', 100 * __graphmend_3__.item())\n");
+  EXPECT_NE(made.shown().find("post('S', self.n, x.sum(), w, x)"), std::string::npos);
+}
+
+TEST(Mend, PostponeOnlyWhatOnlyTalks) {
+  EXPECT_NE(Case("def f(x):\n    store(x)\n", {2}).reason(), "");
+  EXPECT_NE(Case("def f(x):\n    logger.sub.info(x)\n", {2}).reason(), "");
+  EXPECT_EQ(Case("def f(x):\n    logger.info(x)\n", {2}).reason(), "");
+  EXPECT_NE(Case("def f(x):\n    y = print(x)\n", {2}).reason(), "");
+}
+
+TEST(Mend, PostponeDeclinesArgumentsThatDoSomething) {
+  EXPECT_NE(Case("def f(x):\n    print(y := x)\n", {2}).reason(), "");
+  EXPECT_NE(Case("def f(x):\n    print(log(x.item()))\n", {2}).reason(), "");
+}
+
+TEST(Mend, CheckPredictsThatNothingIsRaised) {
+  Case made("def f(x):\n    if x.any():\n        raise E\n", {2});
+  EXPECT_EQ(
+      made.shown(),
+      "def f(x):\n    if ((x.any()) if not __graphmend__.tracing() else __graphmend__.check('S', (x.any()), False)):\n"
+      "        raise E\n");
+  Case other("def f(x):\n    if x.any():\n        y = 1\n    else:\n        raise E\n", {2});
+  EXPECT_NE(other.shown().find(", True)"), std::string::npos);
+  Case asserted("def f(x):\n    assert x.any(), 'no'\n", {2});
+  EXPECT_NE(asserted.shown().find(", True)), 'no'"), std::string::npos);
+}
+
+TEST(Mend, CheckKeepsTheOrderOfAndOrNot) {
+  Case made("def f(x):\n    if a and not (b or c):\n        raise E\n", {2});
+  EXPECT_NE(made.shown().find(
+                "__graphmend__.both((a), lambda: __graphmend__.negate(__graphmend__.either((b), lambda: (c))))"),
+            std::string::npos);
+}
+
+TEST(Mend, CheckLeavesBranchesThatDoNotRaise) {
+  EXPECT_NE(Case("def f(x):\n    if x.any():\n        x = 1\n", {2}).reason(), "");
+  EXPECT_NE(Case("def f(x):\n    if (y := x.any()):\n        raise E\n", {2}).reason(), "");
+}
+
+TEST(Mend, PiecesCoverTheTextAndTellWhereItCameFrom) {
+  Case made("def f(x):\n    print('é', x); print(x.item())\n    if x > 0: raise E\n", {2, 3});
+  EXPECT_EQ(made.mended.mends.size(), 3u);
+  uint32_t at = 0;
+  for (const Piece& piece : made.mended.pieces) {
+    EXPECT_EQ(piece.start, at);
+    if (piece.copied) {
+      EXPECT_EQ(Span({piece.start, piece.end}).in(made.mended.text), piece.original.in(made.text));
+    }
+    at = piece.end;
+  }
+  EXPECT_EQ(at, made.mended.text.size());
+}
+
+TEST(Mend, LinesWithoutAStatementAreSaidSo) {
+  EXPECT_NE(Case("x = 1\n\n\n", {3}).reason(), "");
+  EXPECT_NE(Case("x = 1\n", {2000000000}).reason(), "");
+}
+
+}  // namespace
+}  // namespace graphmend

@@ -1,0 +1,268 @@
+// Postpone. In: an expression statement. Out: the call that carries its values, and the statement as a function of
+// them. An argument is read where the statement stands, so that a later change does not show. Only what Dynamo cannot
+// trace
+// (`.item()`, formatting) is left to the function, which is given what it works on.
+#include "mend/postpone.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace graphmend {
+
+namespace {
+
+constexpr std::array<std::string_view, 5> kForcingMethods = {"item", "tolist", "numpy", "__str__", "__repr__"};
+constexpr std::array<std::string_view, 7> kForcingBuiltins = {"str",  "repr",   "float",  "int",
+                                                              "bool", "format", "complex"};
+// Builtins that may stand around what is forced: pure functions of plain values.
+constexpr std::array<std::string_view, 12> kPureBuiltins = {"round", "abs",   "min",  "max",    "sum", "len",
+                                                            "list",  "tuple", "dict", "sorted", "zip", "enumerate"};
+constexpr std::array<std::string_view, 12> kTextMethods = {"format", "join",   "strip",   "lower",  "upper",  "ljust",
+                                                           "rjust",  "center", "replace", "rstrip", "lstrip", "title"};
+
+template <size_t n>
+bool is_one_of(std::string_view name, const std::array<std::string_view, n>& names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+class Splitter {
+ public:
+  Splitter(const MendContext& context, Span statement)
+      : context_(context), statement_(statement), values_(context.text), body_(context.text) {}
+
+  // Copies the statement into the function's body, with parameters for what is read in place.
+  bool run(NodeId call) {
+    NodeId function = context_.tree.first_child(call);
+    body_from_ = statement_.start;
+    for (NodeId argument : context_.tree.children(call)) {
+      if (argument == function) continue;
+      NodeId value = argument;
+      const NodeKind kind = context_.tree.kind(argument);
+      if (kind == NodeKind::Keyword || kind == NodeKind::Starred) value = context_.tree.first_child(argument);
+      if (!split(value)) return false;
+    }
+    body_.copy({body_from_, statement_.end});
+    return true;
+  }
+
+  PieceText& values() { return values_; }
+  PieceText& body() { return body_; }
+  uint32_t count() const { return count_; }
+  const std::string& reason() const { return reason_; }
+
+ private:
+  bool forces(NodeId id) const {
+    const Tree& tree = context_.tree;
+    switch (tree.kind(id)) {
+      case NodeKind::FString:
+        return true;
+      case NodeKind::BinOp: {
+        // "…" % values
+        const NodeKind left = tree.kind(tree.first_child(id));
+        return tree[id].operation() == Operator::Mod && (left == NodeKind::String || left == NodeKind::Strings);
+      }
+      case NodeKind::Call: {
+        NodeId function = tree.first_child(id);
+        if (tree.kind(function) == NodeKind::Attribute) {
+          return is_one_of(context_.token_at(tree[function].last_token), kForcingMethods) || on_text(function);
+        }
+        return tree.kind(function) == NodeKind::Name && is_one_of(context_.text_of(function), kForcingBuiltins);
+      }
+      default:
+        return false;
+    }
+  }
+
+  // A method of a string literal: "…".format, ", ".join.
+  bool on_text(NodeId attribute) const {
+    const Tree& tree = context_.tree;
+    const NodeKind receiver = tree.kind(tree.first_child(attribute));
+    const bool literal = receiver == NodeKind::String || receiver == NodeKind::Strings || receiver == NodeKind::FString;
+    return literal && is_one_of(context_.token_at(tree[attribute].last_token), kTextMethods);
+  }
+
+  bool contains_forcing(NodeId id) const {
+    for (NodeId inner = id; inner < context_.tree.end_of(id); ++inner) {
+      if (forces(inner)) return true;
+    }
+    return false;
+  }
+
+  bool is_literal(NodeId id) const {
+    const NodeKind kind = context_.tree.kind(id);
+    return kind == NodeKind::Number || kind == NodeKind::Constant || kind == NodeKind::String;
+  }
+
+  // True when the function may do this to the values it is given.
+  bool may_stay(NodeId id) const {
+    const Tree& tree = context_.tree;
+    switch (tree.kind(id)) {
+      case NodeKind::FString:
+      case NodeKind::Strings:
+      case NodeKind::String:
+      case NodeKind::BinOp:
+      case NodeKind::UnaryOp:
+      case NodeKind::Compare:
+      case NodeKind::CompareOp:
+      case NodeKind::BoolOp:
+      case NodeKind::IfExp:
+      case NodeKind::Tuple:
+      case NodeKind::List:
+      case NodeKind::Set:
+      case NodeKind::Dict:
+      case NodeKind::DictUnpack:
+      case NodeKind::Starred:
+      case NodeKind::Keyword:
+      case NodeKind::Subscript:
+      case NodeKind::Slice:
+      case NodeKind::Interpolation:
+      case NodeKind::FormatSpec:
+      case NodeKind::FStringText:
+        return true;
+      case NodeKind::Call: {
+        if (forces(id)) return true;
+        NodeId function = tree.first_child(id);
+        return tree.kind(function) == NodeKind::Name && is_one_of(context_.text_of(function), kPureBuiltins);
+      }
+      default:
+        return false;
+    }
+  }
+
+  // Whether the parts of this node are its function rather than its operands.
+  bool is_callee(NodeId id) const {
+    NodeId parent = context_.tree.parent(id);
+    return context_.tree.kind(parent) == NodeKind::Call && context_.tree.first_child(parent) == id;
+  }
+
+  bool split(NodeId id) {
+    const Tree& tree = context_.tree;
+    if (is_literal(id)) return true;
+    if (is_structure(id)) return split_children(id);
+    if (tree.kind(id) == NodeKind::Strings && !contains_forcing(id)) return true;
+    if (!contains_forcing(id)) return take(id);
+    if (!may_stay(id)) {
+      reason_ = "`" + std::string(context_.text_of(id).substr(0, 60)) + "` cannot be read after the graph";
+      return false;
+    }
+    return split_children(id);
+  }
+
+  // Syntax around expressions, no value by itself.
+  bool is_structure(NodeId id) const {
+    switch (context_.tree.kind(id)) {
+      case NodeKind::Interpolation:
+      case NodeKind::FormatSpec:
+      case NodeKind::Keyword:
+      case NodeKind::Starred:
+      case NodeKind::DictUnpack:
+      case NodeKind::Slice:
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  bool split_children(NodeId id) {
+    const Tree& tree = context_.tree;
+    for (NodeId child : tree.children(id)) {
+      const NodeKind kind = tree.kind(child);
+      if (kind == NodeKind::FStringText || kind == NodeKind::CompareOp) continue;
+      if (is_callee(child)) {
+        // A method stays, its receiver travels; a builtin is found again by its name.
+        if (kind == NodeKind::Attribute && !split_receiver(tree.first_child(child))) return false;
+        continue;
+      }
+      if (!split(child)) return false;
+    }
+    return true;
+  }
+
+  bool split_receiver(NodeId id) { return contains_forcing(id) || is_literal(id) ? split(id) : take(id); }
+
+  // Read in place, and handed to the function as a parameter.
+  bool take(NodeId id) {
+    for (NodeId inner = id; inner < context_.tree.end_of(id); ++inner) {
+      switch (context_.tree.kind(inner)) {
+        case NodeKind::NamedExpr:
+        case NodeKind::Await:
+        case NodeKind::Yield:
+        case NodeKind::YieldFrom:
+          reason_ = "an argument assigns, awaits or yields";
+          return false;
+        default:
+          break;
+      }
+    }
+    const Span span = context_.span(id);
+    const std::string parameter = "__graphmend_" + std::to_string(count_++) + "__";
+    values_.add(", ", statement_);
+    values_.copy(span);
+    body_.copy({body_from_, span.start});
+    body_.add(parameter, span);
+    body_from_ = span.end;
+    return true;
+  }
+
+  const MendContext& context_;
+  const Span statement_;
+  PieceText values_;
+  PieceText body_;
+  uint32_t body_from_ = 0;
+  uint32_t count_ = 0;
+  std::string reason_;
+};
+
+bool matches(std::string_view name, std::string_view talker) {
+  if (talker.ends_with(".*")) {
+    talker.remove_suffix(1);
+    return name.starts_with(talker) && name.find('.', talker.size()) == std::string_view::npos;
+  }
+  return name == talker;
+}
+
+}  // namespace
+
+bool only_talks(const MendContext& context, NodeId statement) {
+  const Tree& tree = context.tree;
+  if (tree.kind(statement) != NodeKind::ExprStatement) return false;
+  NodeId call = tree.first_child(statement);
+  if (tree.kind(call) != NodeKind::Call) return false;
+  const std::string name = context.dotted_name(tree.first_child(call));
+  if (name.empty()) return false;
+  return std::any_of(context.request.talkers.begin(), context.request.talkers.end(),
+                     [&](const std::string& talker) { return matches(name, talker); });
+}
+
+std::optional<Postponed> postpone(const MendContext& context, NodeId statement, std::string& reason) {
+  const Span span = context.span(statement);
+  Splitter splitter(context, span);
+  if (!splitter.run(context.tree.first_child(statement))) {
+    reason = splitter.reason();
+    return std::nullopt;
+  }
+  Postponed result{PieceText(context.text), {}, context.site(statement, "postpone")};
+  result.prefix.add("(__graphmend__.tracing() and __graphmend__.post('" + result.site + "'", span);
+  result.prefix.append(splitter.values());
+  result.prefix.add(")) or ", span);
+
+  NodeId function = context.enclosing(statement, NodeKind::FunctionDef);
+  const std::string name = function ? std::string(context.token_at(name_token(context.tree, context.tokens, function)))
+                                    : std::string("__graphmend_module__");
+  std::string head = "def " + name + "(";
+  for (uint32_t i = 0; i < splitter.count(); ++i) head += "__graphmend_" + std::to_string(i) + "__, ";
+  PieceText whole(context.text);
+  // The statement may go over several lines, whose indentation means nothing inside its brackets.
+  whole.add(head + "):\n ", span);
+  whole.append(splitter.body());
+  whole.add("\n", span);
+  result.outlined.text = whole.take_text();
+  result.outlined.pieces = whole.take_pieces();
+  if (NodeId in_class = context.enclosing(statement, NodeKind::ClassDef)) {
+    result.outlined.class_name = context.token_at(name_token(context.tree, context.tokens, in_class));
+  }
+  return result;
+}
+
+}  // namespace graphmend

@@ -1,0 +1,147 @@
+"""Many programs. In: a seed, a count, a subject, a backend. Out: a Summary: counts, coverage, failing programs."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+import torch._dynamo.guards
+import torch._logging._internal
+
+from . import subject as subjects
+from .forms import generate
+from .judge import Verdict, judge
+from .workers import Crash, run_tasks
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to run."""
+
+    subject: str = "plain"
+    backend: str = "eager"
+    seed: int = 0
+    jobs: int = 2
+    batch: int = 40
+    limit: float = 60.0
+    # The name of a planted bug, if one is to be found.
+    planted: str = ""
+
+
+@dataclass
+class Failure:
+    """A program that went wrong, and how."""
+
+    index: int
+    kind: str
+    text: str
+    verdict: Verdict
+
+
+@dataclass
+class Summary:
+    """What a run found."""
+
+    programs: int = 0
+    calls: int = 0
+    events: int = 0
+    wall: float = 0.0
+    busy: float = 0.0
+    # Programs that used each feature at least once.
+    features: Counter[str] = field(default_factory=Counter)
+    mended: Counter[str] = field(default_factory=Counter)
+    left: Counter[str] = field(default_factory=Counter)
+    known: Counter[str] = field(default_factory=Counter)
+    raised: Counter[str] = field(default_factory=Counter)
+    failures: list[Failure] = field(default_factory=list)
+
+    @property
+    def kinds(self) -> Counter[str]:
+        return Counter(failure.kind for failure in self.failures)
+
+
+def prepare(backend: str) -> None:
+    """Loads and warms what every worker needs, before the forks."""
+    torch.set_num_threads(1)
+    # Every break of every program would be reported once.
+    torch._logging._internal.set_logs(all=logging.ERROR)
+    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
+    if backend == "inductor":
+        import torch._inductor.config as inductor
+
+        inductor.compile_threads = 1
+        # Inductor's own random stream is no one's fault: the committed list has it, and this takes it away.
+        inductor.fallback_random = True
+    # Dynamo times every new set of guards with the caches flushed; 15 % of a small program's time, for a log line.
+    vars(torch._dynamo.guards)["profile_guard_manager"] = lambda *_: 0.0
+    torch.compile(lambda x: x * 2 if x.sum() > 0 else x - 1, backend=backend)(torch.ones(3))
+    torch._dynamo.reset()
+
+
+def judge_text(text: str, request: Request, folder: Path, name: str = "") -> Verdict:
+    """Judges a program given as text; its file is in `folder` while it runs."""
+    # One name, one text: whoever remembers files by their names must not meet another text.
+    name = name or f"p{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+    path = folder / f"{name}.py"
+    path.write_text(text, encoding="utf-8")
+    try:
+        subject = subjects.make(request.subject)
+        if not request.planted:
+            return judge(path, subject, request.backend)
+        from . import planted
+
+        with planted.plant(request.planted, subject):
+            return judge(path, subject, request.backend)
+    finally:
+        path.unlink()
+
+
+def run_campaign(
+    request: Request,
+    indices: Iterable[int],
+    progress: Callable[[Summary], None] = lambda summary: None,
+    enough: Callable[[Summary], bool] = lambda summary: False,
+) -> Summary:
+    """Judges the programs `indices` of the request's seed, until done or `enough`."""
+    prepare(request.backend)
+    summary = Summary()
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="graphmend_generated_") as made:
+        folder = Path(made)
+
+        def work(index: int) -> Verdict:
+            return judge_text(generate(request.seed, index).text, request, folder, f"p{request.seed}_{index}")
+
+        answers = run_tasks(indices, work, request.jobs, request.batch, request.limit)
+        for index, answer in answers:
+            verdict = Verdict(crash=answer.reason) if isinstance(answer, Crash) else answer
+            _add(summary, request, index, verdict)
+            summary.wall = time.monotonic() - started
+            progress(summary)
+            if enough(summary):
+                answers.close()
+                break
+    return summary
+
+
+def _add(summary: Summary, request: Request, index: int, verdict: Verdict) -> None:
+    program = generate(request.seed, index)
+    summary.programs += 1
+    summary.calls += verdict.calls
+    summary.events += verdict.events
+    summary.busy += verdict.seconds
+    summary.features.update(set(program.features))
+    summary.mended.update(verdict.fired.mended)
+    summary.left.update(verdict.fired.left)
+    summary.known.update(set(verdict.known))
+    summary.raised.update(verdict.raised)
+    if verdict.kind:
+        summary.failures.append(Failure(index, verdict.kind, program.text, verdict))

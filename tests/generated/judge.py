@@ -1,0 +1,132 @@
+"""The verdict on one program. In: its file, a subject, a backend. Out: the differences that no known one explains.
+
+Compared: mended/eager with original/eager, and mended/compiled with original/eager, or where the committed list
+names a difference of Dynamo itself, with original/compiled.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from . import known_differences
+from .compare import Difference, Rules, compare, compare_values
+from .observe import Observation
+from .run import load, run_variant
+from .subject import Fired, Plain, Subject
+
+EAGER = "mended/eager"
+COMPILED = "mended/compiled"
+
+
+@dataclass
+class Verdict:
+    """What became of one program."""
+
+    # Unexplained differences, by comparison.
+    wrong: dict[str, list[Difference]] = field(default_factory=dict)
+    # Differences of Dynamo itself that mended shares, by the name in the committed list.
+    known: Counter[str] = field(default_factory=Counter)
+    # Places where plain torch.compile differs from eager and the subject does not.
+    better: Counter[str] = field(default_factory=Counter)
+    fired: Fired = field(default_factory=Fired)
+    # Exceptions that the original raised in eager, by type.
+    raised: Counter[str] = field(default_factory=Counter)
+    calls: int = 0
+    events: int = 0
+    seconds: float = 0.0
+    # Set when the program did not run to its end.
+    crash: str = ""
+
+    @property
+    def kind(self) -> str:
+        """The kind of failure: equal for failures that are the same. Empty when all is well."""
+        if self.crash:
+            return f"crash: {self.crash.splitlines()[0]}"
+        for comparison, differences in self.wrong.items():
+            if differences:
+                return f"{comparison} {differences[0].place}"
+        return ""
+
+
+def judge(path: Path, subject: Subject, backend: str) -> Verdict:
+    """Runs the variants of the program in `path` and compares them."""
+    started = time.process_time()
+    verdict = Verdict()
+    rules = Rules(tolerance=2e-3 if backend == "inductor" else 0.0)
+    # Without collections what this makes stays young, and is gone after a cheap one: a second module from the same
+    # file must not be found by what looks for live functions.
+    gc.disable()
+    original = load(path)
+    expected = run_variant(original, lambda target: target, path)
+    verdict.calls = len(expected)
+    verdict.events = sum(len(seen.events) for seen in expected)
+    verdict.raised.update(seen.error["type"] for seen in expected if seen.error)
+    dynamic = original.SETTINGS["dynamic"]
+    del original
+    gc.collect(0)
+    gc.enable()
+    made: list[Any] = []
+
+    def compile_target(target: Any) -> Any:
+        made.append(subject.compile(target, backend, dynamic))
+        return made[-1]
+
+    module = load(path, subject.transform)
+    seen = run_variant(module, compile_target, path)
+    for compiled in made:
+        one = subject.fired(compiled)
+        verdict.fired.mended.update(one.mended)
+        verdict.fired.left.update(one.left)
+    if subject.changes_code:
+        # The same module object: its functions now have the mended code.
+        eager = run_variant(module, lambda target: target, path)
+        verdict.wrong[EAGER] = compare(expected, eager, Rules())
+    subject.release()
+    differences = compare(expected, seen, rules)
+    if differences:
+        plain = seen if subject.name == "plain" else _plain(path, backend, dynamic)
+        differences = _unexplained(path, expected, plain, differences, rules, verdict)
+    verdict.wrong[COMPILED] = differences
+    verdict.seconds = time.process_time() - started
+    return verdict
+
+
+def _plain(path: Path, backend: str, dynamic: bool | None) -> list[Observation]:
+    plain = Plain()
+    module = load(path)
+    seen = run_variant(module, lambda target: plain.compile(target, backend, dynamic), path)
+    plain.release()
+    return seen
+
+
+def _unexplained(
+    path: Path,
+    expected: list[Observation],
+    plain: list[Observation],
+    differences: list[Difference],
+    rules: Rules,
+    verdict: Verdict,
+) -> list[Difference]:
+    """The differences that no entry of the committed list explains."""
+    from_plain = {d.path: d for d in compare(expected, plain, rules)}
+    text = path.read_text(encoding="utf-8")
+    explained = known_differences.Explained(text, expected, plain)
+    breaks_left = bool(verdict.fired.left)
+    rest: list[Difference] = []
+    for difference in differences:
+        known = explained.entry(difference)
+        own = from_plain.get(difference.path)
+        # Not Dynamo's doing unless plain torch.compile gives the very same value here. How a break shows depends on
+        # where the breaks are, so there it is enough that some are left.
+        same = own is not None and not compare_values(own.seen, difference.seen, rules)
+        name = known.name if known and (same or (known.shows_breaks and breaks_left)) else None
+        if name is None:
+            rest.append(difference)
+        else:
+            verdict.known[name] += 1
+    return rest

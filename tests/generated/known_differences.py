@@ -1,0 +1,176 @@
+"""Where plain torch.compile 2.13 itself differs from eager. A mended program may do there what either of them does.
+
+Each entry has a name, the reason, and a test that is as narrow as the reason allows. judge.py sees
+to it that plain torch.compile really gives the same value in the same place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .compare import Difference
+from .observe import Observation
+
+_RESUME = "torch_dynamo_resume_in_"
+# An f-string's field with `.item()` and a format.
+_FORMATTED = re.compile(r"\{[^{}]*\.item\(\)[^{}]*:")
+
+
+@dataclass(frozen=True)
+class Program:
+    """What an entry may look at besides the difference."""
+
+    text: str
+    eager: list[Observation]
+    plain: list[Observation]
+
+
+@dataclass(frozen=True)
+class Known:
+    """One way in which Dynamo differs from eager."""
+
+    name: str
+    reason: str
+    matches: Callable[[Difference, Program], bool]
+    # It is how a graph break shows, so that it depends on where the breaks that are left are.
+    shows_breaks: bool = False
+
+
+def _resumed_frames(difference: Difference, program: Program) -> bool:
+    if difference.place != "error.frames" or _RESUME not in str(difference.seen):
+        return False
+    return _without_resumes(difference.seen) == str(difference.expected)
+
+
+def _without_resumes(frames: str) -> str:
+    """The frames that eager would have: a function and those that resume it are one, at the last one's place."""
+    kept: list[str] = []
+    for frame in frames.split(" > "):
+        name, _, position = frame.rpartition(" ")
+        if name.startswith(_RESUME):
+            name = name.removeprefix(_RESUME).rpartition("_at_")[0]
+            if kept and kept[-1].startswith(f"{name} "):
+                kept.pop()
+        kept.append(f"{name} {position}")
+    return " > ".join(kept)
+
+
+def _resumed_function(difference: Difference, program: Program) -> bool:
+    return difference.place == "events.function" and str(difference.seen).startswith(
+        f"{_RESUME}{difference.expected}_at_"
+    )
+
+
+def _resumed_stacklevel(difference: Difference, program: Program) -> bool:
+    if difference.place not in ("events.file", "events.line", "events.function") or "stacklevel=" not in program.text:
+        return False
+    call, _, event = difference.path[:3]
+    assert isinstance(call, int) and isinstance(event, int)
+    return program.eager[call].events[event]["kind"] in ("log", "warning")
+
+
+def _from_call(cause: Callable[[Observation, Observation], bool]) -> Callable[[Difference, Program], bool]:
+    """Where Dynamo fails a call that eager passes, or the other way round, that call and those after it differ."""
+
+    def matches(difference: Difference, program: Program) -> bool:
+        last = difference.path[0]
+        assert isinstance(last, int)
+        return any(map(cause, program.eager[: last + 1], program.plain[: last + 1]))
+
+    return matches
+
+
+def _raises(seen: Observation, kind: str, text: str = "") -> bool:
+    return seen.error is not None and seen.error["type"] == kind and text in repr(seen.error["args"])
+
+
+def _captured_assert(eager: Observation, plain: Observation) -> bool:
+    return _raises(eager, "builtins.AssertionError") and _raises(plain, "builtins.RuntimeError")
+
+
+def _formatted_float(eager: Observation, plain: Observation) -> bool:
+    return _raises(plain, "exc.InternalTorchDynamoError", "Unknown format code") and eager.error != plain.error
+
+
+def _joined_float(eager: Observation, plain: Observation) -> bool:
+    return _raises(plain, "builtins.TypeError", "expected str instance, float found") and eager.error != plain.error
+
+
+def _unformatted_float(difference: Difference, program: Program) -> bool:
+    texts = ("events.text", "events.message", "events.template", "events.args", "error.args")
+    return difference.place in texts and _FORMATTED.search(program.text) is not None
+
+
+def _traced_error(eager: Observation, plain: Observation) -> bool:
+    return eager.error is not None and _raises(plain, "exc.TorchRuntimeError")
+
+
+def _raised_class(eager: Observation, plain: Observation) -> bool:
+    return _raises(plain, "builtins.AssertionError", "self._current_exception is not None")
+
+
+KNOWN = [
+    Known(
+        "resume-frames",
+        "after a graph break the rest of the function runs in functions named torch_dynamo_resume_in_…, and the frames"
+        " that lead there have no columns",
+        _resumed_frames,
+        shows_breaks=True,
+    ),
+    Known(
+        "resume-function-name",
+        "a log record made after a graph break has the resume function's name in funcName",
+        _resumed_function,
+        shows_breaks=True,
+    ),
+    Known(
+        "resume-stacklevel",
+        "a resume function is called by the function it continues, so that stacklevel=2 points into the program again",
+        _resumed_stacklevel,
+        shows_breaks=True,
+    ),
+    Known(
+        "captured-assert",
+        "`assert` on a tensor is captured as an operation: it raises RuntimeError, from where the graph was called",
+        _from_call(_captured_assert),
+    ),
+    Known(
+        "formatted-float",
+        "a float from `.item()` that changes between calls becomes symbolic, and formatting it in an f-string fails"
+        " inside Dynamo",
+        _from_call(_formatted_float),
+    ),
+    Known(
+        "joined-float",
+        "an f-string that mixes text and such a float is rebuilt after a break by joining the float itself",
+        _from_call(_joined_float),
+    ),
+    Known(
+        "unformatted-float",
+        "an f-string that is one field with such a float and a nested format is rebuilt as the float itself",
+        _unformatted_float,
+    ),
+    Known(
+        "traced-error",
+        "an operation that raises is found while tracing with fake tensors, and arrives as TorchRuntimeError",
+        _from_call(_traced_error),
+    ),
+    Known(
+        "raised-class",
+        "`raise SomeError` with a class and not an instance can fail inside Dynamo",
+        _from_call(_raised_class),
+    ),
+]
+
+
+class Explained:
+    """The entries, applied to the differences of one program."""
+
+    def __init__(self, text: str, eager: list[Observation], plain: list[Observation]) -> None:
+        self._program = Program(text, eager, plain)
+
+    def entry(self, difference: Difference) -> Known | None:
+        """The entry that may explain a difference, if there is one."""
+        return next((known for known in KNOWN if known.matches(difference, self._program)), None)

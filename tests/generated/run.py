@@ -1,0 +1,149 @@
+"""Runs one variant of a program. In: a program's file, and how its target is compiled. Out: an Observation per call.
+
+The program's file alone says what is called with what; nothing else is remembered.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import logging
+import random
+import sys
+import types
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from .observe import Capture, Observation, describe_error, modes, rng_state
+from .values import Describer
+
+Target = Callable[..., Any]
+Compile = Callable[[Target], Target]
+
+_MODULE = "generated_program"
+
+
+def load(path: Path, transform: Callable[[ast.Module], ast.Module] | None = None) -> types.ModuleType:
+    """A fresh module of the program, with code objects of its own."""
+    module = types.ModuleType(_MODULE)
+    module.__file__ = str(path)
+    # Dynamo finds a function's globals through sys.modules.
+    sys.modules[_MODULE] = module
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    exec(compile(transform(tree) if transform else tree, str(path), "exec"), module.__dict__)
+    return module
+
+
+_CONTEXTS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
+    "none": contextlib.nullcontext,
+    "no_grad": torch.no_grad,
+    "enable_grad": torch.enable_grad,
+    "inference_mode": torch.inference_mode,
+    "autocast": lambda: torch.autocast("cpu", dtype=torch.bfloat16),
+}
+
+
+def _inputs(specs: list[tuple[str, tuple[int, ...], float, float, int]], dtype: torch.dtype) -> list[torch.Tensor]:
+    made: list[torch.Tensor] = []
+    for kind, shape, scale, shift, seed in specs:
+        generator = torch.Generator().manual_seed(seed)
+        value = torch.randn(shape, generator=generator, dtype=dtype) * scale + shift
+        if kind == "transposed":
+            value = value.t().contiguous().t()
+        elif kind == "constant":
+            value = torch.full(shape, shift, dtype=dtype)
+        elif kind == "nan":
+            value[0, 0] = float("nan")
+        elif kind == "leaf":
+            value.requires_grad_()
+        elif kind == "nonleaf":
+            value = value.requires_grad_() * 1.0
+        elif kind == "alias":
+            value = made[0]
+        elif kind == "view":
+            value = made[0][:]
+        made.append(value)
+    return made
+
+
+def run_variant(module: types.ModuleType, compile_target: Compile, path: Path) -> list[Observation]:
+    """Builds the program's target, compiles it, and makes every call."""
+    settings: dict[str, Any] = module.SETTINGS
+    capture = Capture(str(path))
+    observations: list[Observation] = []
+    results: list[Any] = []
+    dtype: torch.dtype = getattr(torch, settings["dtype"])
+    module.__dict__.pop("__warningregistry__", None)
+    module.__dict__["COMPILE"] = compile_target
+    torch.manual_seed(1)
+    random.seed(2)
+    np.random.seed(3)
+    with capture.installed(settings["level"], settings["filter"]):
+        target, owner = module.build()
+        if isinstance(owner, torch.nn.Module):
+            owner.to(dtype)
+        run = compile_target(target)
+        for specs, around, before in module.CALLS:
+            _prepare(before, owner)
+            arguments = _inputs(specs, dtype)
+            seen = _call(run, arguments, around, settings["backward"], capture)
+            describer = Describer()
+            seen.arguments = [describer.describe(argument) for argument in arguments]
+            results.append(seen.result)
+            seen.result = describer.describe(seen.result)
+            seen.owner = describer.describe(owner)
+            seen.globals = describer.describe(module.STATE)
+            observations.append(seen)
+    for seen, result in zip(observations, results, strict=True):
+        seen.later = Describer().describe(result)
+    for event, arguments_kept in capture.kept:
+        event["kept"] = Describer().describe(arguments_kept)
+    return observations
+
+
+def _prepare(before: dict[str, Any], owner: Any) -> None:
+    if "level" in before:
+        logging.getLogger().setLevel(before["level"])
+    if "train" in before:
+        owner.train(before["train"])
+    for name, value in before.get("set", {}).items():
+        setattr(owner, name, value)
+
+
+def _call(run: Target, arguments: list[torch.Tensor], around: str, backward: bool, capture: Capture) -> Observation:
+    seen = Observation()
+    result: Any = None
+    try:
+        with _CONTEXTS[around]():
+            result = run(*arguments)
+    except BaseException as error:
+        seen.error = describe_error(error, capture.path, Describer())
+        # The frames hold the program's values; they must not outlive the call.
+        error.__traceback__ = None
+    seen.rng = rng_state()
+    seen.modes = modes()
+    if backward and seen.error is None:
+        seen.backward = _backward(result)
+    seen.result = result
+    seen.events = capture.take()
+    return seen
+
+
+def _backward(result: Any) -> str:
+    outputs = list(result.values()) if isinstance(result, dict) else result if isinstance(result, tuple) else [result]
+    losses = [
+        v.float().sum() * (n + 1.5) for n, v in enumerate(outputs) if isinstance(v, torch.Tensor) and v.requires_grad
+    ]
+    if not losses:
+        return "nothing"
+    try:
+        torch.stack(losses).sum().backward()
+    except RuntimeError as error:
+        # torch's text tells of versions and op names that only this run has.
+        return f"raised {type(error).__name__}"
+    return "done"

@@ -1,0 +1,88 @@
+"""Generated programs, as tests: a small campaign, the reducer, the planted bugs, and what the generator covers."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections import Counter
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("numpy")
+
+from generated import subject as subjects
+from generated.campaign import Request, run_campaign
+from generated.forms import generate
+from generated.known_differences import KNOWN
+from generated.planted import PLANTED, find
+from generated.reduce import candidates, reduce_program
+
+PROGRAMS = int(os.environ.get("GRAPHMEND_PROGRAMS", "300"))
+INDUCTOR_PROGRAMS = int(os.environ.get("GRAPHMEND_INDUCTOR_PROGRAMS", "20"))
+JOBS = os.cpu_count() or 1
+SIMULATED = Request("simulated", jobs=JOBS)
+
+# Every construct that must be in the sample; the names are those that the writers count.
+REQUIRED = """
+form.module form.function form.closure form.method print print.sep print.end print.file print.flush print.star
+print.starstar stream.write logger.debug logger.info logger.warning logger.warn logger.error logger.exception
+logger.critical logger.fatal logger.log logging.debug logging.info logging.warning logging.error logging.critical
+logging.log logging.exception log.exc_info log.stacklevel log.extra log.isEnabledFor warnings.warn warn.category
+warn.stacklevel warn.instance guard guard.elif guard.else guard.oneline guard.statements_before raise.from raise.tensor
+raise.from_caught raise.class raise.item raise.many assert assert.message assert.message_value test.equal test.allclose
+test.not test.and test.or test.chain test.item test.bool test.walrus shown.item shown.fstring shown.percent shown.format
+shown.shape shown.tensor state.self state.global state.nonlocal mutate.inplace mutate.buffer rng.torch rng.dropout
+rng.python rng.numpy module.norm helper helper.talks loop loop.while class.method class.private class.super
+class.property branch branch.join branch.elif branch.no_else branch.nested branch.ternary branch.early_return
+branch.attribute backward context.no_grad context.inference_mode context.autocast context.inside nested.compile
+input.leaf input.nonleaf input.alias input.view try.except try.finally shapes.change before.level before.train
+""".split()
+
+
+def test_generator_covers_every_construct() -> None:
+    seen: Counter[str] = Counter()
+    for index in range(1500):
+        seen.update(generate(0, index).features)
+    assert [name for name in REQUIRED if not seen[name]] == []
+
+
+def test_same_seed_same_program() -> None:
+    assert generate(3, 14).text == generate(3, 14).text
+    assert generate(3, 14).text != generate(4, 14).text
+
+
+@pytest.mark.parametrize(("backend", "count"), [("eager", PROGRAMS), ("inductor", INDUCTOR_PROGRAMS)])
+def test_programs_are_the_same_after_mending(backend: str, count: int) -> None:
+    summary = run_campaign(Request(subjects.available()[-1], backend, jobs=JOBS), range(count))
+    assert summary.programs == count
+    assert [(f.index, f.kind, f.text) for f in summary.failures] == []
+
+
+def test_simulation_without_bug_is_clean() -> None:
+    assert run_campaign(SIMULATED, range(100)).kinds == Counter()
+
+
+@pytest.mark.parametrize("bug", PLANTED, ids=lambda bug: bug.name)
+def test_planted_bug_is_found(bug: object) -> None:
+    assert find(bug, SIMULATED, 400) is not None  # type: ignore[arg-type]
+
+
+def test_failing_program_is_reduced() -> None:
+    bug = next(bug for bug in PLANTED if bug.name == "wrong-line")
+    failure = find(bug, SIMULATED, 200)
+    assert failure is not None
+    request = dataclasses.replace(SIMULATED, planted=bug.name)
+    text, verdict = reduce_program(failure.text, failure.verdict, request, max_tests=200)
+    assert verdict.kind == failure.kind
+    assert len(text) < len(failure.text) * 0.8
+
+
+def test_candidates_are_smaller_or_equal() -> None:
+    text = generate(0, 0).text
+    assert all(len(candidate) <= len(text) + 2 for candidate in candidates(text))
+
+
+def test_known_differences_have_reasons() -> None:
+    assert len({known.name for known in KNOWN}) == len(KNOWN)
+    assert all(known.reason for known in KNOWN)
