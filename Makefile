@@ -134,6 +134,8 @@ corpus: build-release .venv-torch/ready | .venv/ready ## compare with CPython 3.
 	@$(CORPUS)/fetch.py --site .venv-torch
 	$(step) "same tree"
 	@$(CORPUS)/same_tree.py
+	$(step) "same scopes"
+	@$(CORPUS)/same_scopes.py --snippets --generated 20000
 	$(step) "same verdict"
 	@$(CORPUS)/same_verdict.py
 	$(step) "tokens plus gaps are the bytes"

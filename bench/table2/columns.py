@@ -10,9 +10,10 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-import mended
 import torch
 from torch import nn
+
+from bench.table2 import mended
 
 EAGER = "eager"
 PLAIN = "plain"

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from paths import short
+
+from bench.table2.paths import short
 
 Effect = dict[str, Any]
 

@@ -10,23 +10,22 @@ import copy
 import json
 import linecache
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType
 from typing import Any
 
-import columns
-import compare
-import effects
-import mended
 import torch
 import torch._dynamo
-from paths import short
-from programs import PROGRAMS
 from torch import Tensor, nn
 from torch._dynamo import convert_frame
 from torch._dynamo.utils import counters, get_compilation_metrics, graph_break_reasons
+
+from bench.table2 import columns, compare, effects, mended
+from bench.table2.paths import short
+from bench.table2.programs import PROGRAMS
 
 CALLS = 3
 CALL_KINDS = ("call_function", "call_method", "call_module")
@@ -36,14 +35,18 @@ BRANCHING = "Data-dependent branching"
 
 
 class GraphCounter:
-    """A backend that runs graphs as they are and counts them."""
+    """A backend that runs graphs as they are and counts them, and the ops in each by name."""
 
     def __init__(self) -> None:
-        self.ops: list[int] = []
+        self.ops: list[Counter[str]] = []
 
     def __call__(self, module: torch.fx.GraphModule, example_inputs: list[Any]) -> Any:
-        self.ops.append(sum(node.op in CALL_KINDS for node in module.graph.nodes))
+        self.ops.append(Counter(op_name(node) for node in module.graph.nodes if node.op in CALL_KINDS))
         return module.forward
+
+
+def op_name(node: torch.fx.Node) -> str:
+    return node.target if isinstance(node.target, str) else getattr(node.target, "__name__", str(node.target))
 
 
 @dataclass
@@ -106,6 +109,11 @@ def places(skips: Skips) -> list[dict[str, Any]]:
     return list({(one["gb_type"], one["file"], one["line"]): one for one in [*breaks, *skips.causes]}.values())
 
 
+def dynamo_counts() -> dict[str, int]:
+    """What Dynamo itself has counted so far: graphs it handed over, breaks it went on after."""
+    return {"graphs": counters["stats"]["unique_graphs"], "breaks": sum(counters["graph_break"].values())}
+
+
 def gradients(model: nn.Module, output: Any) -> dict[str, Any]:
     """Of the sum of all outputs, so that each of them has a say."""
     total = sum(part.double().sum() for part in leaves(output) if part.requires_grad and part.is_floating_point())
@@ -154,7 +162,7 @@ def measure(name: str, column: str, *, train: bool, fullgraph: bool, reference: 
         for index in range(CALLS):
             with effects.recorded() as said:
                 values, seconds = one_call(model, run, inputs, train=train)
-            call = {"graphs": len(graphs.ops), "seconds": seconds, "effects": said}
+            call = {"graphs": len(graphs.ops), "seconds": seconds, "effects": said, "dynamo": dynamo_counts()}
             if expected is None:
                 kept.append({"values": values, "effects": said})
             else:
@@ -166,7 +174,7 @@ def measure(name: str, column: str, *, train: bool, fullgraph: bool, reference: 
     return {
         "graphs": calls[0]["graphs"],
         "new_graphs": len(graphs.ops) - calls[0]["graphs"],
-        "ops": sum(graphs.ops[: calls[0]["graphs"]]),
+        "ops": sum(graphs.ops[: calls[0]["graphs"]], Counter()),
         "places": places(skips),
         "skipped": skips.frames,
         "calls": calls,

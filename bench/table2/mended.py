@@ -8,17 +8,15 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from paths import short
+from bench.table2.paths import short
 
 
 def missing() -> str | None:
     """Why nothing can be mended here, or None."""
     try:
-        graphmend = importlib.import_module("graphmend")
+        importlib.import_module("graphmend._compile")
     except ImportError as error:
         return f"graphmend cannot be imported: {error}"
-    if not hasattr(graphmend, "compile"):
-        return f"{graphmend.__file__} has no `compile`"
     return None
 
 
@@ -26,7 +24,7 @@ def compile_model(model: Any, **options: Any) -> Callable[..., Any]:
     reason = missing()
     if reason is not None:
         raise RuntimeError(reason)
-    compiled: Callable[..., Any] = importlib.import_module("graphmend").compile(model, **options)
+    compiled: Callable[..., Any] = importlib.import_module("graphmend._compile").compile(model, **options)
     return compiled
 
 

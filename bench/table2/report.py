@@ -7,8 +7,8 @@ Left out: measuring and summing; everything here is wording.
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from columns import COMPILED, MENDED, PLAIN, TITLES
-from summary import total
+from bench.table2.columns import COMPILED, MENDED, PLAIN, TITLES
+from bench.table2.summary import total
 
 MEASURES = (
     ("breaks (graphs − 1)", "breaks"),

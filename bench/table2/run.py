@@ -1,6 +1,6 @@
 """Rebuilds the paper's offline rows and prints what plain, Dynamo's own settings and mended make of them.
 
-    python bench/table2/run.py [--programs t5 bart …] [--train] [--columns plain mended] [--jobs 2]
+    python -m bench.table2.run [--programs t5 bart …] [--train] [--columns plain mended] [--jobs 2]
 
 In: programs.py. Out: a summary on stdout, bench/results/table2.md and .json. Left out: the rows that need remote code.
 """
@@ -38,18 +38,18 @@ def installed() -> dict[str, str]:
 
 
 def environment() -> dict[str, str]:
-    """For the workers: no network, and the graphmend of this checkout when none is installed."""
+    """For the workers: no network, this package, and the graphmend of this checkout when none is installed."""
     # The programs are so small that a second thread only waits for the first.
     variables = {"OMP_NUM_THREADS": "1", **os.environ, "HF_HUB_OFFLINE": "1"}
-    if importlib.util.find_spec("graphmend") is None:
-        paths = [str(REPOSITORY / "python"), os.environ.get("PYTHONPATH", "")]
-        variables["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    own = [] if importlib.util.find_spec("graphmend") else [str(REPOSITORY / "python")]
+    paths = [*own, os.environ.get("PYTHONPATH", ""), str(REPOSITORY)]
+    variables["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     return variables
 
 
 def work(arguments: list[str], out: Path, limit: float) -> dict[str, Any]:
     """One worker process: its result, or {"failed": why}."""
-    command = [sys.executable, str(HERE / "measure.py"), *arguments, "--out", str(out)]
+    command = [sys.executable, "-m", "bench.table2.measure", *arguments, "--out", str(out)]
     try:
         done = subprocess.run(
             command,
@@ -75,9 +75,8 @@ def work(arguments: list[str], out: Path, limit: float) -> dict[str, Any]:
 
 def measure_program(name: str, mode: str, columns: list[str], limit: float, folder: Path) -> dict[str, Any]:
     """All columns of one program in one mode."""
-    import report
-    import summary
-    from programs import PROGRAMS
+    from bench.table2 import report, summary
+    from bench.table2.programs import PROGRAMS
 
     reference = folder / f"{name}-{mode}.pt"
     common = [name, *(["--train"] if mode == "train" else []), "--reference", str(reference)]
@@ -96,7 +95,7 @@ def measure_program(name: str, mode: str, columns: list[str], limit: float, fold
 
     program: dict[str, Any] = {"rows": len(PROGRAMS[name].rows), "columns": {}, "raw": {}}
     eager = run("eager")
-    plain_ops = 0
+    plain_ops: dict[str, int] = {}
     for column in columns:
         if "failed" in eager:
             program["columns"][column] = {"failed": f"eager failed: {eager['failed']}"}
@@ -116,7 +115,7 @@ def measure_program(name: str, mode: str, columns: list[str], limit: float, fold
 
 def unlike_known(programs: dict[str, Any]) -> list[str]:
     """Where plain or settings differ from what is known for the pinned versions."""
-    from programs import PROGRAMS
+    from bench.table2.programs import PROGRAMS
 
     return [
         f"{name}: {column} gives {one['columns'][column]['breaks']} breaks, {known} are known"
@@ -128,7 +127,7 @@ def unlike_known(programs: dict[str, Any]) -> list[str]:
 
 def below_goal(programs: dict[str, Any], arguments: argparse.Namespace) -> list[str]:
     """What is asked of mended on the command line and not reached."""
-    from summary import total
+    from bench.table2.summary import total
 
     sums = total((one["rows"], one["columns"]["mended"]) for one in programs.values())
     missed = []
@@ -168,10 +167,8 @@ def parse_arguments(names: list[str], columns: tuple[str, ...]) -> argparse.Name
 
 def main() -> int:
     versions = installed()
-    import columns
-    import mended
-    import report
-    from programs import PROGRAMS, TORCH, TRANSFORMERS
+    from bench.table2 import columns, mended, report
+    from bench.table2.programs import PROGRAMS, TORCH, TRANSFORMERS
 
     arguments = parse_arguments(list(PROGRAMS), columns.COMPILED)
     chosen = [name for name in columns.COMPILED if name in arguments.columns or name == columns.PLAIN]
@@ -205,7 +202,7 @@ def main() -> int:
                 modes[mode] = dict(zip(names, pool.map(one, names), strict=True))
 
     results = {
-        "command": shlex.join(["python", "bench/table2/run.py", *sys.argv[1:]]),
+        "command": shlex.join(["python", "-m", "bench.table2.run", *sys.argv[1:]]),
         **versions,
         "python": platform.python_version(),
         "machine": f"{os.cpu_count()} cores of {platform.machine()}",

@@ -4,6 +4,7 @@ In: what was measured of one program in one column, with and without `fullgraph`
 Left out: wording (report.py).
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -27,14 +28,19 @@ def of_calls(raw: Numbers) -> Numbers:
     }
 
 
-def of_column(run: Numbers, full: Numbers, plain_ops: int) -> Numbers:
+def lost_ops(plain: dict[str, int], seen: dict[str, int]) -> Counter[str]:
+    """Ops that plain captures and this does not, by name: what a mend adds (a flag, a copy) cannot make up for them."""
+    return Counter(plain) - Counter(seen)
+
+
+def of_column(run: Numbers, full: Numbers, plain_ops: dict[str, int]) -> Numbers:
     """`whole`: one graph under `fullgraph`, no op lost against plain, every effect delivered, every value the same."""
     seen = of_calls(run)
     numbers = {
         **seen,
         "breaks": run["graphs"] - 1,
         "places": len(run["places"]),
-        "ops": run["ops"],
+        "ops": sum(run["ops"].values()),
         "skipped": len(run["skipped"]),
         "new_graphs": run["new_graphs"],
         "misses": missed(run),
@@ -50,7 +56,7 @@ def of_column(run: Numbers, full: Numbers, plain_ops: int) -> Numbers:
     return numbers
 
 
-def why_not_whole(full: Numbers, plain_ops: int) -> str | None:
+def why_not_whole(full: Numbers, plain_ops: dict[str, int]) -> str | None:
     """The first reason why the run under `fullgraph` is not the whole program, or None."""
     if "failed" in full:
         return str(full["failed"])
@@ -58,10 +64,12 @@ def why_not_whole(full: Numbers, plain_ops: int) -> str | None:
         place = full["broken"]
         return f"breaks: {place['gb_type']}, {place['file']}:{place['line']}"
     seen = of_calls(full)
-    if full["graphs"] != 1:
-        return f"{full['graphs']} graphs"
-    if full["ops"] < plain_ops:
-        return f"captures {full['ops']} ops, plain {plain_ops}"
+    by_dynamo = full["calls"][0]["dynamo"]
+    if full["graphs"] != 1 or by_dynamo != {"graphs": 1, "breaks": 0}:
+        return f"{full['graphs']} graphs; Dynamo counts {by_dynamo['graphs']}, and {by_dynamo['breaks']} breaks"
+    lost = lost_ops(plain_ops, full["ops"])
+    if lost:
+        return f"loses {lost.total()} ops that plain captures: {', '.join(lost)}"
     if seen["delivered"] < seen["expected"]:
         return f"delivers {seen['delivered']} of {seen['expected']} effects"
     if not seen["effects_same"]:

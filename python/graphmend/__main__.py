@@ -1,4 +1,4 @@
-"""`python -m graphmend ...` runs the native command of the same environment."""
+"""`python -m graphmend ...`: `run`, `explain` and `verify` are done here, the rest by the native command beside it."""
 
 import os
 import subprocess
@@ -26,6 +26,11 @@ def find_command() -> Path | None:
 
 
 def main() -> int:
+    # The native command hands these over to Python: they must not go back to it.
+    if sys.argv[1:2] and sys.argv[1] in ("run", "explain", "verify"):
+        from graphmend import _run
+
+        return _run.main(sys.argv[1:])
     command = find_command()
     if command is None:
         print(

@@ -6,27 +6,38 @@ statement must run as it stands, and so break the graph as it always did.
 """
 
 from collections.abc import Callable
+from types import CodeType
 from typing import Any
 
 import torch
 import torch._dynamo
 
-from graphmend import _torch_private, _values
+from graphmend import _mended_code, _torch_private, _values
+from graphmend._transaction import MendedBackend
+
+
+def _backend() -> MendedBackend | None:
+    """The backend of ours for which Dynamo is tracing in this thread."""
+    backend = _torch_private.traced_backend()
+    return backend if isinstance(backend, MendedBackend) else None
+
+
+def code_to_trace(code: CodeType, space: dict[str, Any]) -> CodeType:
+    """What Dynamo asks for each function that it inlines."""
+    backend = _backend()
+    return _mended_code.replacement(code, space) if backend and not backend.frame.plain else code
 
 
 @torch._dynamo.assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
 def _mends_apply() -> bool:
-    from graphmend._transaction import MendedBackend
-
-    return isinstance(_torch_private.traced_backend(), MendedBackend) and not _torch_private.in_higher_order_op()
+    backend = _backend()
+    return backend is not None and not backend.frame.plain and not _torch_private.in_higher_order_op()
 
 
 @torch._dynamo.assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
-def _checks_apply() -> bool:
-    from graphmend._transaction import MendedBackend
-
-    backend = _torch_private.traced_backend()
-    return isinstance(backend, MendedBackend) and backend.recovers
+def _carry() -> bool:
+    backend = _backend()
+    return backend is not None and backend.carries(_torch_private.traced_code())
 
 
 def tracing() -> bool:
@@ -36,6 +47,8 @@ def tracing() -> bool:
 
 def post(site: str, *values: Any) -> bool:
     """Carries an effect's values out of the graph. False: a value cannot travel, the statement runs as it stands."""
+    if not _carry():
+        return False
     spec: list[str] = []
     ints: list[int] = []
     tensors: list[torch.Tensor] = []
@@ -52,7 +65,7 @@ def _flag(value: torch.Tensor) -> torch.Tensor:
 
 def check(site: str, value: Any, predicted: bool) -> Any:
     """The predicted truth of a test, with a marker that compares it with the real one after the graph."""
-    if not isinstance(value, torch.Tensor) or value.numel() != 1 or not _checks_apply():
+    if not isinstance(value, torch.Tensor) or value.numel() != 1 or not _carry():
         return value
     flag = _flag(value)
     torch.ops.graphmend.check(site, torch.logical_not(flag) if predicted else flag)

@@ -160,6 +160,11 @@ def relocate(tree: ast.AST, mended: Positions, pieces: tuple[Piece, ...], origin
         positioned.end_lineno, positioned.end_col_offset = max(start, end)
 
 
+def compile_text(source: bytes, file_name: str, flags: int) -> CodeType:
+    """The file as it is."""
+    return _code(ast.parse(source.decode("utf-8"), file_name), file_name, flags)
+
+
 def compile_module(source: bytes, mended: MendedText, file_name: str, flags: int) -> CodeType:
     """The mended module's code, with the user's positions. `flags` are the future features of the running code."""
     tree = ast.parse(mended.text.decode("utf-8"), file_name)

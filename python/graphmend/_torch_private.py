@@ -6,21 +6,26 @@ parts have moved gets a clear refusal, not a wrong program.
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator, Sequence
+import inspect
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any
 
 import torch
 import torch._dynamo
-from torch._dynamo.eval_frame import OptimizedModule
-from torch._dynamo.symbolic_convert import InstructionTranslator
+from torch._dynamo import bytecode_transformation as bytecode
+from torch._dynamo import exc
+from torch._dynamo.eval_frame import OptimizedModule, set_eval_frame, skip_code
+from torch._dynamo.symbolic_convert import InliningInstructionTranslator, InstructionTranslator
 from torch._higher_order_ops.effects import _EffectType, _register_effectful_op
 
 SUPPORTED = ((2, 11), (2, 13))
 
 Unsupported = torch._dynamo.exc.Unsupported
 
-__all__ = ["GraphFacts", "OptimizedModule", "Place", "Unsupported"]
+__all__ = ["GraphFacts", "OptimizedModule", "Place", "Unsupported", "set_eval_frame", "skip_code"]
 
 
 class TorchVersionError(RuntimeError):
@@ -84,6 +89,12 @@ def traced_backend() -> object | None:
         backend = inner
 
 
+def traced_code() -> CodeType:
+    """The code of the frame that Dynamo is compiling in this thread, whatever it has inlined."""
+    code: CodeType = InstructionTranslator.current_tx().output.root_tx.f_code
+    return code
+
+
 def in_higher_order_op() -> bool:
     """Whether the code being traced is the body of a higher-order operator (cond, checkpoint, vmap, …)."""
     output = InstructionTranslator.current_tx().output
@@ -101,30 +112,29 @@ def traced_stack() -> list[tuple[str, int, str]]:
     return frames[::-1]
 
 
-def inner_backend(backend: Any, mode: str | None, options: dict[str, Any] | None, dynamic: bool | None) -> Any:
-    """The compiler that `torch.compile` would use for these arguments."""
+def inner_backend(
+    backend: Any, mode: str | None, options: dict[str, Any] | None, dynamic: bool | None, name: str | None
+) -> tuple[Any, dict[str, Any]]:
+    """The compiler that `torch.compile` would use for these arguments, and those options that are not for it."""
+    if backend is None:
+        backend = "inductor"
+    if mode is not None and options is not None:
+        # `torch.compile` knows what to say.
+        torch.compile(lambda: None, mode=mode, options=options)
+    options = dict(options) if options else None
+    special = {key: options.pop(key) for key in ("guard_filter_fn", "use_aoti") if options and key in options}
+    if special.get("use_aoti"):
+        raise ValueError("graphmend.compile does not mend for use_aoti; use torch.compile")
     if backend == "inductor":
-        return torch._TorchCompileInductorWrapper(mode or "default", options, dynamic)
-    return torch._TorchCompileWrapper(backend, mode, options, dynamic)
+        extra = (name,) if name is not None else ()
+        return torch._TorchCompileInductorWrapper(mode or "default", options or None, dynamic, *extra), special
+    return torch._TorchCompileWrapper(backend, mode, options or None, dynamic), special
 
 
-@contextlib.contextmanager
-def breaks_are_errors() -> Iterator[Callable[[], None]]:
-    """A graph break raises `Unsupported` before anything has run. Call what is yielded to end that early."""
-    context = torch._dynamo.error_on_graph_break(True)
-    context.__enter__()
-    ended = False
-
-    def end() -> None:
-        nonlocal ended
-        if not ended:
-            ended = True
-            context.__exit__(None, None, None)
-
-    try:
-        yield end
-    finally:
-        end()
+def breaks_are_errors() -> contextlib.AbstractContextManager[Any]:
+    """Inside, a frame that would break its graph is not compiled; `Unsupported` says where and why."""
+    context: contextlib.AbstractContextManager[Any] = torch._dynamo.error_on_graph_break(True)
+    return context
 
 
 @dataclass(frozen=True)
@@ -148,9 +158,109 @@ def break_place(error: BaseException) -> Place | None:
     return Place(frame.filename, frame.lineno or 0, frame.name, gb_type, message)
 
 
-def forget_code(code: Any) -> None:
+def forget_code(code: CodeType) -> None:
     """Drops what Dynamo compiled for this code object, and for nothing else."""
     torch._dynamo.eval_frame.reset_code(code)
+
+
+class TraceAgain(exc.UnspecializeRestartAnalysis, exc.TensorifyScalarRestartAnalysis):  # type: ignore[misc,unused-ignore]
+    """Raised by a backend: Dynamo traces the frame anew. (The first base forgets the old attempt, the second passes.)"""
+
+
+def compile_context(compiled: Any) -> Any | None:
+    """The context through which `torch.compile` made this callable; None if it compiles nothing."""
+    if isinstance(compiled, OptimizedModule):
+        return compiled.dynamo_ctx
+    for cell in getattr(compiled, "__closure__", None) or ():
+        try:
+            content = cell.cell_contents
+        except ValueError:
+            continue
+        if isinstance(content, torch._dynamo.eval_frame._TorchDynamoContext) and callable(content.callback):
+            return content
+    return None
+
+
+class FrameView:
+    """A frame that is about to run, with other code in the place of its own; what Dynamo's converter looks at."""
+
+    def __init__(self, frame: Any, code: CodeType) -> None:
+        self._frame = frame
+        self.f_code = code
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._frame, name)
+
+
+def inline_other_code(replace: Callable[[CodeType, dict[str, Any]], CodeType]) -> None:
+    """From now on, when Dynamo inlines a function it asks `replace` for the code to trace in its stead.
+
+    Nothing else sees that code: the function itself, and everybody who calls it, keep their own.
+    """
+    original = InliningInstructionTranslator.__init__
+    if hasattr(original, "_graphmend_replaces"):
+        return
+
+    @functools.wraps(original)
+    def init(self: Any, parent: Any, code: CodeType, *args: Any, **kwargs: Any) -> None:
+        function = next(arg for arg in (*args, *kwargs.values()) if hasattr(arg, "get_globals"))
+        original(self, parent, replace(code, function.get_globals()), *args, **kwargs)
+
+    init._graphmend_replaces = True  # type: ignore[attr-defined]
+    InliningInstructionTranslator.__init__ = init
+
+
+_HAS_FREE_VARIABLE_COPY = sys.version_info >= (3, 11)
+
+
+def can_wrap_frame(code: CodeType) -> bool:
+    """Whether `frame_that_calls` can stand in for this code."""
+    if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        return False
+    # Before 3.11 the interpreter moves such arguments into their cells before the first instruction.
+    return _HAS_FREE_VARIABLE_COPY or not set(code.co_cellvars) & set(code.co_varnames)
+
+
+def argument_names(code: CodeType) -> tuple[str, ...]:
+    """The names of all arguments, in the order of the frame: by position, by keyword, `*args`, `**kwargs`."""
+    count = code.co_argcount + code.co_kwonlyargcount
+    count += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    return code.co_varnames[:count]
+
+
+def frame_that_calls(code: CodeType, target: Callable[..., Any]) -> CodeType:
+    """Code that fits where `code` is run by Dynamo, and returns `target(closure, *arguments)`."""
+    names = argument_names(code)
+
+    def rewrite(instructions: list[Any], options: dict[str, Any]) -> None:
+        new: list[Any] = []
+        if _HAS_FREE_VARIABLE_COPY:
+            if code.co_freevars:
+                new.append(bytecode.create_instruction("COPY_FREE_VARS", arg=len(code.co_freevars)))
+            new.append(bytecode.create_instruction("RESUME", arg=0))
+        new += bytecode.add_push_null(bytecode.create_load_const(target, checked=False))
+        load_cell = "LOAD_FAST" if sys.version_info >= (3, 13) else "LOAD_CLOSURE"
+        new += [bytecode.create_instruction(load_cell, argval=name) for name in code.co_freevars]
+        new.append(bytecode.create_instruction("BUILD_TUPLE", arg=len(code.co_freevars)))
+        new += [bytecode.create_instruction("LOAD_FAST", argval=name) for name in names]
+        new += bytecode.create_call_function(len(names) + 1, False)
+        new.append(bytecode.create_instruction("RETURN_VALUE"))
+        instructions[:] = new
+        # Tracebacks show it by this name, and no line of the user's twice.
+        options["co_filename"] = "<graphmend>"
+
+    made: CodeType = bytecode.transform_code_object(code, rewrite)[0]
+    return made
+
+
+def all_positional(code: CodeType) -> CodeType:
+    """The same code, taking each of its arguments by position: `*args` as a tuple, `**kwargs` as a dict."""
+    return code.replace(
+        co_argcount=len(argument_names(code)),
+        co_posonlyargcount=0,
+        co_kwonlyargcount=0,
+        co_flags=code.co_flags & ~(inspect.CO_VARARGS | inspect.CO_VARKEYWORDS),
+    )
 
 
 @dataclass(frozen=True)

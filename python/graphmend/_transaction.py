@@ -4,13 +4,17 @@
       all as predicted: commit the mutations, deliver the effects in order, return
       otherwise, or if the graph raised: throw the copies away, put the random state back, raise `Miss`
 
-Whoever owns the call (`_compile`) answers a `Miss` by running the user's own code in eager, which is always right. The
-backend behind us sees a pure graph: the markers are taken out, and what they carry becomes further outputs.
+The frame around the graph (`_frames.Recovery`) answers a `Miss` by running the user's own code in eager, which is always
+right. The backend behind us sees a pure graph: the markers are taken out, and what they carry becomes further outputs.
 """
 
+import contextlib
+import functools
 import threading
-from collections.abc import Callable, Sequence
+import weakref
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any
 
 import torch
@@ -25,13 +29,9 @@ MAX_COPIED_BYTES = 64 * 2**20
 class Miss(BaseException):
     """A prediction failed or the graph raised; nothing has happened yet. No `Exception`: user code catches those."""
 
-    def __init__(self, site: str | None) -> None:
-        super().__init__(site)
-        self.site = site
 
-
-class CannotRecoverError(Exception):
-    """Raised while compiling: what this graph does could not be undone, so its checks must stay breaks."""
+class _CannotUndoError(Exception):
+    """What this graph does could not be undone, so it must carry no marker."""
 
 
 @dataclass(frozen=True)
@@ -48,28 +48,46 @@ class _Output:
     index: int
 
 
+class FrameRecord(threading.local):
+    """What happened to the frame that this thread is compiling."""
+
+    graphs = 0
+    ops = 0
+    has_transaction = False
+    # Nothing is mended in it.
+    plain = False
+
+
 class MendedBackend:
-    """The backend that Dynamo calls for an owned call; `inner` is the one the user asked for."""
+    """The backend that Dynamo calls for our frames; `inner` is the one the user asked for."""
 
     def __init__(self, inner: Callable[..., Any]) -> None:
         self.inner = inner
-        # Whether a failed check can be answered: only when the whole call is one graph.
-        self.recovers = True
-        self.graphs = 0
-        self.ops = 0
-        # Called when a graph of ours is about to run for the first time in a call.
-        self._local = threading.local()
+        self.frame = FrameRecord()
+        self.disabled = False
+        # Code whose frames were compiled, as Dynamo knows it.
+        self.codes: weakref.WeakSet[CodeType] = weakref.WeakSet()
+        # Why the graph of a frame can carry no marker.
+        self.cannot_carry: dict[CodeType, str] = {}
         if hasattr(inner, "get_compiler_config"):
             self.get_compiler_config = inner.get_compiler_config
         self.__name__ = getattr(inner, "compiler_name", None) or getattr(inner, "__name__", type(inner).__name__)
 
-    @property
-    def on_run(self) -> Callable[[], None] | None:
-        return getattr(self._local, "on_run", None)
+    def begin_frame(self) -> None:
+        self.frame.graphs = self.frame.ops = 0
+        self.frame.has_transaction = False
 
-    @on_run.setter
-    def on_run(self, action: Callable[[], None] | None) -> None:
-        self._local.on_run = action
+    @contextlib.contextmanager
+    def without_mends(self) -> Iterator[None]:
+        self.frame.plain = True
+        try:
+            yield
+        finally:
+            self.frame.plain = False
+
+    def carries(self, code: CodeType) -> bool:
+        """Whether the graph of this frame may carry effects and checks."""
+        return code not in self.cannot_carry
 
     def reset(self) -> None:
         if hasattr(self.inner, "reset"):
@@ -77,64 +95,44 @@ class MendedBackend:
 
     def __call__(self, graph: torch.fx.GraphModule, example_inputs: Sequence[Any], **kwargs: Any) -> Callable[..., Any]:
         markers = [node for node in graph.graph.nodes if _torch_private.is_marker(node.target)]
-        self.graphs += 1
-        self.ops += sum(node.op.startswith("call") for node in graph.graph.nodes) - len(markers)
-        if not markers:
-            return self._plain(self.inner(graph, example_inputs, **kwargs))
-        plan = _lift(graph, markers)
-        return self._transaction(self.inner(graph, example_inputs, **kwargs), plan)
-
-    def _plain(self, compiled: Callable[..., Any]) -> Callable[..., Any]:
-        def run(*args: Any) -> Any:
-            if self.on_run is not None:
-                self.on_run()
-            return compiled(*args)
-
-        # Boxed calling conventions (the list of arguments is emptied by the callee) pass through.
-        if getattr(compiled, "_boxed_call", False):
-            run._boxed_call = True  # type: ignore[attr-defined]
-        return run
-
-    def _transaction(self, compiled: Callable[..., Any], plan: "_Plan") -> Callable[..., Any]:
-        def run(*args: Any) -> Any:
-            if self.on_run is not None:
-                self.on_run()
-            return plan.run(compiled, args)
-
-        return run
+        plan = None
+        if markers:
+            try:
+                plan = _lift(graph, markers)
+            except _CannotUndoError as error:
+                self.cannot_carry[_torch_private.traced_code()] = str(error)
+                raise _torch_private.TraceAgain(restart_reason=str(error)) from None
+        self.frame.graphs += 1
+        self.frame.ops += sum(node.op.startswith("call") for node in graph.graph.nodes)
+        compiled: Callable[..., Any] = self.inner(graph, example_inputs, **kwargs)
+        if plan is None:
+            return compiled
+        self.frame.has_transaction = True
+        return functools.partial(plan.run, compiled)
 
 
 @dataclass(frozen=True)
 class _Plan:
     outputs: int
     flag: int | None
-    sites: tuple[str, ...]
     effects: tuple[_Effect, ...]
     mutated: tuple[int, ...]
     random: bool
 
-    def run(self, compiled: Callable[..., Any], args: Sequence[Any]) -> Any:
-        if self.flag is None:
-            results = compiled(*args)
-            self._deliver(results)
-            return results[: self.outputs]
-        working = list(args)
-        for i in self.mutated:
-            working[i] = args[i].clone()
-        state = torch.get_rng_state() if self.random else None
-        cuda_state = torch.cuda.get_rng_state_all() if self.random and torch.cuda.is_initialized() else None
-        failed: str | None = None
+    def run(self, compiled: Callable[..., Any], *args: Any) -> Any:
+        before = _random_state() if self.random else None
         try:
+            working = list(args)
+            for i in self.mutated:
+                working[i] = args[i].clone()
             results = compiled(*working)
-            missed = bool(results[self.flag])
-        except Exception as error:
-            missed, failed = True, type(error).__name__
+            missed = self.flag is not None and bool(results[self.flag])
+        except Exception:
+            missed = True
         if missed:
-            if state is not None:
-                torch.set_rng_state(state)
-            if cuda_state is not None:
-                torch.cuda.set_rng_state_all(cuda_state)
-            raise Miss(failed or (self.sites[0] if len(self.sites) == 1 else None)) from None
+            if before is not None:
+                _set_random_state(before)
+            raise Miss from None
         returned = list(results[: self.outputs])
         for i in self.mutated:
             args[i].copy_(working[i])
@@ -152,12 +150,21 @@ class _Plan:
             )
 
 
+def _random_state() -> tuple[Any, Any]:
+    return torch.get_rng_state(), torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else None
+
+
+def _set_random_state(state: tuple[Any, Any]) -> None:
+    torch.set_rng_state(state[0])
+    if state[1] is not None:
+        torch.cuda.set_rng_state_all(state[1])
+
+
 def _lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> _Plan:
     """Takes the markers out of the graph; their operands become outputs, all flags are reduced to one."""
     checks = [node for node in markers if not _torch_private.is_emit(node.target)]
     facts = _torch_private.graph_facts(graph)
-    if checks:
-        _require_recoverable(graph, facts)
+    _require_undoable(graph, facts)
     output = next(node for node in graph.graph.nodes if node.op == "output")
     outputs = list(output.args[0])
     count = len(outputs)
@@ -203,9 +210,8 @@ def _lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> _Pla
     return _Plan(
         outputs=count,
         flag=flag,
-        sites=tuple(check.args[0] for check in checks),
         effects=tuple(effects),
-        mutated=facts.mutated if checks else (),
+        mutated=facts.mutated,
         random=facts.random,
     )
 
@@ -230,11 +236,11 @@ def _mutations_after(graph: torch.fx.GraphModule, facts: _torch_private.GraphFac
     return False
 
 
-def _require_recoverable(graph: torch.fx.GraphModule, facts: _torch_private.GraphFacts) -> None:
+def _require_undoable(graph: torch.fx.GraphModule, facts: _torch_private.GraphFacts) -> None:
     if facts.reshapes_inputs:
-        raise CannotRecoverError("the graph changes the shape or storage of an input, which could not be undone")
+        raise _CannotUndoError("the graph changes the shape or storage of an input, which could not be undone")
     if facts.aliased_outputs:
-        raise CannotRecoverError("an output is a view of an input that the graph changes")
+        raise _CannotUndoError("an output is a view of an input that the graph changes")
     placeholders = [node for node in graph.graph.nodes if node.op == "placeholder"]
     copied = 0
     for i in facts.mutated:
@@ -242,6 +248,6 @@ def _require_recoverable(graph: torch.fx.GraphModule, facts: _torch_private.Grap
         if isinstance(value, torch.Tensor):
             copied += value.numel() * value.element_size() if all(isinstance(s, int) for s in value.shape) else 0
     if copied > MAX_COPIED_BYTES:
-        raise CannotRecoverError(
+        raise _CannotUndoError(
             f"the graph changes {copied >> 20} MB in place; copying that for a check would cost too much"
         )

@@ -177,9 +177,9 @@ void CfgBuilder::leave(Way way) {
     const bool loop = frame.kind == FrameKind::Loop;
     if (loop && way != kBreak && way != kContinue) continue;
     if (!loop && !frame.entries[way]) frame.entries[way] = new_block();
-    return connect(current_, frame.entries[way]);
+    return connect(current_, frame.entries[way], way == kReturn ? EdgeKind::Return : EdgeKind::Next);
   }
-  connect(current_, BlockId(1));
+  connect(current_, BlockId(1), EdgeKind::Return);
 }
 
 void CfgBuilder::note_entry(NodeId statement) {

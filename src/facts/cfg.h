@@ -43,7 +43,8 @@ struct Element {
 };
 static_assert(sizeof(Element) == 12);
 
-enum class EdgeKind : uint8_t { Next, True, False, Raise };
+// Return: from a `return` to the exit, over all that is done on the way out; falling off the end is Next.
+enum class EdgeKind : uint8_t { Next, True, False, Raise, Return };
 
 struct Edge {
   BlockId to;

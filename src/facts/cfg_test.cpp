@@ -151,7 +151,8 @@ TEST(Cfg, WithMaySwallow) {
   EXPECT_EQ(f.after(2), Lines({-1, 2, 3, 4}));
   Follow g("def f(a):\n  with torch.no_grad():\n    c = a()\n  d = c\n");
   EXPECT_EQ(g.flow().must(2, 2), "c") << "which never swallows";
-  EXPECT_EQ(f.flow().must(2, 2), "") << "`b` is bound only when entering worked";
+  EXPECT_EQ(f.flow().must(2, 2), "b") << "only what the body raises can be swallowed";
+  EXPECT_EQ(Follow("def f(a):\n  with a():\n    b = c()\n  d = 1\n").flow().must(2, 2), "");
 }
 
 TEST(Cfg, MatchFallsThroughItsCases) {

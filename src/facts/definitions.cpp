@@ -3,6 +3,7 @@
 #include "facts/definitions.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace graphmend {
 
@@ -85,7 +86,9 @@ class DefinitionsBuilder {
         if (is_read(use.kind)) out_.reads_.push_back({use.node, e, use.variable, use.kind != UseKind::ReadOwn});
       }
     }
-    std::stable_sort(out_.reads_.begin(), out_.reads_.end());
+    std::sort(out_.reads_.begin(), out_.reads_.end(), [](const auto& a, const auto& b) {
+      return std::tie(a.node, a.element, a.variable) < std::tie(b.node, b.element, b.variable);
+    });
   }
 
   // out = gen | (in - kill); forwards, to a fixed point. Where an element raises, part of its work may be done: what

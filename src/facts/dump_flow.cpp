@@ -144,7 +144,7 @@ class FlowDump {
   }
 
   void edges(const Cfg& cfg, BlockId id) {
-    static constexpr std::string_view kNames[] = {"", " true", " false", " raised"};
+    static constexpr std::string_view kNames[] = {"", " true", " false", " raised", " returned"};
     std::string line;
     for (const Edge& edge : cfg.edges(id)) {
       line += line.empty() ? "-> " : ", ";

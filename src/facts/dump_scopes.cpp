@@ -121,7 +121,11 @@ class ScopeDump {
     if (scope.kind == ScopeKind::Module) return 0;
     const NodeKind kind = tree_.kind(scope.node);
     const bool defined = kind == NodeKind::FunctionDef || kind == NodeKind::ClassDef;
-    const TokenId token = defined ? definition_token(tree_, tokens_, scope.node) : tree_[scope.node].first_token;
+    TokenId token = defined ? definition_token(tree_, tokens_, scope.node) : tree_[scope.node].first_token;
+    // 3.12 took the line of the type variable.
+    if (scope.kind == ScopeKind::TypeVariable && scopes_.target().minor < 13) {
+      token = tree_[tree_.parent(scope.node)].first_token;
+    }
     return lines_.position(tokens_[token].start).line;
   }
 

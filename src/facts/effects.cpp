@@ -61,8 +61,9 @@ ModuleEffects EffectsBuilder::build() {
   scan();
   solve_calls();
   for (const CallEdge& edge : calls_) finish_call(edge);
-  std::stable_sort(out_.writes_.begin(), out_.writes_.end(),
-                   [](const WriteSite& a, const WriteSite& b) { return a.node < b.node; });
+  std::sort(out_.writes_.begin(), out_.writes_.end(), [](const WriteSite& a, const WriteSite& b) {
+    return a.node != b.node ? a.node < b.node : a.variable < b.variable;
+  });
   for (const Function& function : functions_) {
     out_.summaries_.push_back({function.node, {function.opaque ? kAnything : function.effects}});
   }
@@ -254,7 +255,8 @@ uint16_t EffectsBuilder::of_name(NodeId id) {
 uint16_t EffectsBuilder::of_attribute(NodeId id) {
   const NodeId object = tree_.first_child(id);
   if (tree_[id].context() != Context::Load) return kRaisesOnShapes | kAssumesPlain | write(id, object);
-  if (!dotted_path(id).empty() || is_type_info(object)) return 0;
+  if (is_type_info(object)) return 0;
+  if (!dotted_path(id).empty()) return of_module_attribute(id);
   // Which method is called is the call's business.
   const NodeId parent = tree_.parent(id);
   const bool called = tree_.kind(parent) == NodeKind::Call && tree_.first_child(parent) == id;
@@ -387,14 +389,6 @@ uint16_t EffectsBuilder::truth_of(NodeId expression) const {
       break;
   }
   return kRaisesOnShapes | kSyncs | kAssumesPlain;
-}
-
-uint16_t EffectsBuilder::of_with_item(NodeId id) {
-  const NodeId expression = tree_.first_child(id);
-  if (!expression || tree_.kind(expression) != NodeKind::Call) return kAnything;
-  const std::string path = dotted_path(tree_.first_child(expression));
-  const std::optional<KnownCall> known = path.empty() ? std::nullopt : known_function(path);
-  return known && known->is_context ? 0 : kAnything;
 }
 
 }  // namespace graphmend

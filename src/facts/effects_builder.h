@@ -53,7 +53,6 @@ class EffectsBuilder {
   uint16_t of_operator(NodeId id) const;
   uint16_t of_comparison(NodeId id) const;
   uint16_t of_aug_assign(NodeId id);
-  uint16_t of_with_item(NodeId id);
   uint16_t truth_of(NodeId expression) const;
   bool is_constant_index(NodeId index) const;
   uint16_t write(NodeId site, NodeId object, bool by_operator = false);
@@ -63,12 +62,15 @@ class EffectsBuilder {
   const std::string& module_path(SymbolId variable);
   std::string import_path(NodeId alias) const;
   std::string dotted_path(NodeId expression);
+  uint16_t of_module_attribute(NodeId id);
+  bool is_imported(NodeId expression) const;
   bool is_own(NodeId name) const;
   bool is_self(SymbolId variable) const;
   bool is_logger(NodeId receiver);
   Root root_of(NodeId object) const;
   Root root_of_variable(NodeId name) const;
   uint16_t of_call(NodeId id);
+  uint16_t of_with_item(NodeId id);
   uint16_t known_call(NodeId call, const KnownCall& known, NodeId receiver);
   uint32_t local_callee(NodeId function) const;
   void solve_calls();

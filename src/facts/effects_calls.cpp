@@ -62,6 +62,29 @@ std::string EffectsBuilder::dotted_path(NodeId expression) {
   return path;
 }
 
+// In torch and `math` themselves what is not called is a constant (`torch.float32`), elsewhere it is a variable. What
+// is called, or a part of a longer name, is looked at with the whole.
+uint16_t EffectsBuilder::of_module_attribute(NodeId id) {
+  const NodeId parent = tree_.parent(id);
+  const NodeKind above = tree_.kind(parent);
+  if (above == NodeKind::Attribute || (above == NodeKind::Call && tree_.first_child(parent) == id)) return 0;
+  const std::string path = dotted_path(id);
+  const size_t dot = path.rfind('.');
+  const bool constant = path.compare(0, dot, "torch") == 0 || path.compare(0, dot, "math") == 0;
+  return constant ? 0 : effect::kReadsState | effect::kRaisesOnShapes | effect::kAssumesPlain;
+}
+
+// Whether an expression is a name that an import binds, or an attribute of one: hardly a tensor.
+bool EffectsBuilder::is_imported(NodeId expression) const {
+  for (unsigned dots = 0; tree_.kind(expression) == NodeKind::Attribute && dots < kMaxDots; ++dots) {
+    expression = tree_.first_child(expression);
+  }
+  const SymbolId variable = tree_.kind(expression) == NodeKind::Name ? scopes_.binding(expression) : SymbolId();
+  if (!variable) return false;
+  const std::span<const NodeId> sites = scopes_.sites(variable);
+  return std::any_of(sites.begin(), sites.end(), [&](NodeId site) { return tree_.kind(site) == NodeKind::Alias; });
+}
+
 // Whether a name is a variable of the function in which it is evaluated; comprehensions are part of it.
 bool EffectsBuilder::is_own(NodeId name) const {
   const SymbolId symbol = scopes_.symbol(name);
@@ -217,8 +240,16 @@ uint16_t EffectsBuilder::of_call(NodeId id) {
   }
   if (is_self(scopes_.binding(receiver)) && tree_.kind(receiver) == NodeKind::Name) return effect::kAnything;
   const std::optional<KnownCall> known = known_method(name);
-  if (!known) return effect::kAnything;
+  if (!known || is_imported(receiver)) return effect::kAnything;
   return known_call(id, *known, receiver) | effect::kAssumesTensors;
+}
+
+uint16_t EffectsBuilder::of_with_item(NodeId id) {
+  const NodeId expression = tree_.first_child(id);
+  if (!expression || tree_.kind(expression) != NodeKind::Call) return effect::kAnything;
+  const std::string path = dotted_path(tree_.first_child(expression));
+  const std::optional<KnownCall> known = path.empty() ? std::nullopt : known_function(path);
+  return known && known->is_context ? 0 : effect::kAnything;
 }
 
 // What a call does to the caller: what the callee does to its own variables' objects happens to the arguments.

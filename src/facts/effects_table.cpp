@@ -13,19 +13,20 @@ namespace {
 enum class Sort : uint8_t { Builtin, Function, Torch, TorchFunction, Method, Functional, Attribute, LoggerMethod };
 
 // The words of effects.def.
-constexpr uint32_t Total = 0;
-constexpr uint32_t Shapes = effect::kRaisesOnShapes;
-constexpr uint32_t Values = effect::kRaises;
-constexpr uint32_t Reads = effect::kReadsState;
-constexpr uint32_t Global = effect::kWritesGlobal;
-constexpr uint32_t Talks = effect::kTalks | effect::kRaises;
-constexpr uint32_t Random = effect::kRandom;
-constexpr uint32_t Syncs = effect::kSyncs;
-constexpr uint32_t Plain = effect::kAssumesPlain;
-constexpr uint32_t Anything = effect::kAnything;
-constexpr uint32_t Receiver = 1u << 16;
-constexpr uint32_t Arguments = 1u << 17;
-constexpr uint32_t Context = 1u << 18;
+enum Word : uint32_t {
+  Total = 0,
+  Shapes = effect::kRaisesOnShapes,
+  Values = effect::kRaises,
+  Reads = effect::kReadsState,
+  Global = effect::kWritesGlobal,
+  Talks = effect::kTalks | effect::kRaises,
+  Random = effect::kRandom,
+  Syncs = effect::kSyncs,
+  Plain = effect::kAssumesPlain,
+  Receiver = 1u << 16,
+  Arguments = 1u << 17,
+  Context = 1u << 18,
+};
 
 struct Line {
   Sort sort;
@@ -60,37 +61,37 @@ KnownCall make(uint32_t bits) {
 }
 
 const Table& methods() {
-  static const Table table = select([](Sort sort) { return sort == Sort::Torch || sort == Sort::Method; });
-  return table;
+  static const Table kTable = select([](Sort sort) { return sort == Sort::Torch || sort == Sort::Method; });
+  return kTable;
 }
 
 }  // namespace
 
 std::optional<KnownCall> known_builtin(std::string_view name) {
-  static const Table table = select([](Sort sort) { return sort == Sort::Builtin; });
-  const std::optional<uint32_t> bits = find(table, name);
+  static const Table kTable = select([](Sort sort) { return sort == Sort::Builtin; });
+  const std::optional<uint32_t> bits = find(kTable, name);
   return bits ? std::optional(make(*bits)) : std::nullopt;
 }
 
 std::optional<KnownCall> known_function(std::string_view dotted) {
-  static const Table torch = select([](Sort sort) { return sort == Sort::Torch || sort == Sort::TorchFunction; });
-  static const Table functional = select([](Sort sort) { return sort == Sort::Functional; });
-  static const Table others = select([](Sort sort) { return sort == Sort::Function; });
+  static const Table kTorchTable = select([](Sort sort) { return sort == Sort::Torch || sort == Sort::TorchFunction; });
+  static const Table kFunctionalTable = select([](Sort sort) { return sort == Sort::Functional; });
+  static const Table kOthersTable = select([](Sort sort) { return sort == Sort::Function; });
   constexpr std::string_view kTorch = "torch.";
   constexpr std::string_view kFunctional = "torch.nn.functional.";
   constexpr std::string_view kTensor = "torch.Tensor.";
-  std::optional<uint32_t> bits = find(others, dotted);
+  std::optional<uint32_t> bits = find(kOthersTable, dotted);
   if (!bits && dotted.starts_with(kFunctional)) {
-    bits = find(functional, dotted.substr(kFunctional.size()));
+    bits = find(kFunctionalTable, dotted.substr(kFunctional.size()));
   } else if (!bits && dotted.starts_with(kTensor)) {
     const std::optional<KnownCall> method = known_method(dotted.substr(kTensor.size()));
     // The receiver is the first argument.
     if (method) return KnownCall{method->effects, false, method->writes_receiver, false};
   } else if (!bits && dotted.starts_with(kTorch)) {
-    bits = find(torch, dotted.substr(kTorch.size()));
+    bits = find(kTorchTable, dotted.substr(kTorch.size()));
     // `torch.relu_` and its like.
     if (!bits && dotted.ends_with("_") && !dotted.ends_with("__")) {
-      bits = find(torch, dotted.substr(kTorch.size(), dotted.size() - kTorch.size() - 1));
+      bits = find(kTorchTable, dotted.substr(kTorch.size(), dotted.size() - kTorch.size() - 1));
       if (bits) bits = *bits | Arguments | Shapes;
     }
   }
@@ -107,13 +108,13 @@ std::optional<KnownCall> known_method(std::string_view name) {
 }
 
 bool is_tensor_attribute(std::string_view name) {
-  static const Table table = select([](Sort sort) { return sort == Sort::Attribute; });
-  return table.contains(name);
+  static const Table kTable = select([](Sort sort) { return sort == Sort::Attribute; });
+  return kTable.contains(name);
 }
 
 bool is_logger_method(std::string_view name) {
-  static const Table table = select([](Sort sort) { return sort == Sort::LoggerMethod; });
-  return table.contains(name);
+  static const Table kTable = select([](Sort sort) { return sort == Sort::LoggerMethod; });
+  return kTable.contains(name);
 }
 
 }  // namespace graphmend

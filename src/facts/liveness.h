@@ -35,7 +35,8 @@ class Liveness {
   Variables reads(NodeId first, NodeId last) const;
   // What it may read before it has assigned it: what must be handed to the range if it is moved elsewhere.
   Variables needs(NodeId first, NodeId last) const;
-  // What it may assign or delete.
+  // What it may assign or delete by itself; a closure that it calls may assign more (see `captured`, and the effects of
+  // the call).
   Variables may_assign(NodeId first, NodeId last) const;
   // What is bound by it on every way out but exceptions and `return`.
   Variables must_assign(NodeId first, NodeId last) const;

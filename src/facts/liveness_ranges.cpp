@@ -13,6 +13,7 @@ struct Target {
   ElementId element;
   BlockId block;
   bool raised = false;
+  bool returned = false;
 };
 
 class RangeFlow {
@@ -33,11 +34,11 @@ class RangeFlow {
   const std::vector<Target>& targets(ElementId id) {
     targets_.clear();
     const BlockId block = cfg_[id].block;
-    if (cfg_[id].may_raise && cfg_[block].on_raise) follow(cfg_[block].on_raise, true);
+    if (cfg_[id].may_raise && cfg_[block].on_raise) follow({ElementId(), cfg_[block].on_raise, true, false});
     if (id + 1 < cfg_[block].end) {
-      targets_.push_back({id + 1, block, false});
+      targets_.push_back({id + 1, block, false, false});
     } else {
-      for (const Edge& edge : cfg_.edges(block)) follow(edge.to, is_raise(edge));
+      for (const Edge& edge : cfg_.edges(block)) follow(along(edge, {}));
     }
     return targets_;
   }
@@ -48,9 +49,13 @@ class RangeFlow {
     return edge.kind == EdgeKind::Raise && edge.region >= first_ && edge.region < end_;
   }
 
+  Target along(const Edge& edge, const Target& from) const {
+    return {ElementId(), edge.to, from.raised || is_raise(edge), from.returned || edge.kind == EdgeKind::Return};
+  }
+
   // Blocks without elements lead straight on; every loop has an element, so this ends.
-  void follow(BlockId to, bool raised) {
-    work_.push_back({ElementId(), to, raised});
+  void follow(const Target& to) {
+    work_.push_back(to);
     while (!work_.empty()) {
       Target target = work_.back();
       work_.pop_back();
@@ -62,9 +67,7 @@ class RangeFlow {
       }
       const std::span<const Edge> edges = cfg_.edges(target.block);
       if (edges.empty()) targets_.push_back(target);
-      for (const Edge& edge : edges) {
-        work_.push_back({ElementId(), edge.to, target.raised || is_raise(edge)});
-      }
+      for (const Edge& edge : edges) work_.push_back(along(edge, target));
     }
   }
 
@@ -218,7 +221,7 @@ Variables Liveness::must_assign(NodeId first, NodeId last) const {
           if (target.raised) changed = add_bits(bound[to], bound[i]) || changed;
           again = again || changed || !reached[to];
           reached[to] = true;
-        } else if (!target.raised && target.block != cfg_->exit()) {
+        } else if (!target.raised && !target.returned) {
           add_bits(left, row);
         }
       }

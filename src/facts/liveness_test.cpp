@@ -99,6 +99,13 @@ TEST(Liveness, MustIgnoresReturnAndRaise) {
   FunctionFlow g("def f(a):\n  for i in a:\n    x = 1\n    if i:\n      break\n    y = 1\n  return x\n");
   EXPECT_EQ(g.must(2, 2), "");
   EXPECT_EQ(g.must(3, 6), "x");
+  FunctionFlow h("def f(a):\n  if a:\n    with b:\n      return a()\n  else:\n    x = 1\n  y = 2\n");
+  EXPECT_EQ(h.must(4, 4), "") << "nothing to bind";
+  EXPECT_EQ(h.must(2, 2), "") << "`b` may swallow what is raised";
+  FunctionFlow i("def f(a):\n  try:\n    if a:\n      return 1\n    x = 1\n  finally:\n    a()\n");
+  EXPECT_EQ(i.must(2, 2), "x");
+  EXPECT_EQ(i.must(3, 5), "x");
+  EXPECT_EQ(FunctionFlow("def f(a):\n  if a:\n    x = 1\n").must(2, 2), "") << "the end is no `return`";
 }
 
 TEST(Liveness, DeletedIsNotAssigned) {

@@ -45,6 +45,7 @@ class ScopeBuilder {
   };
   struct State {
     uint32_t name = kNone;
+    NodeId node;
     // Its symbols are a list.
     uint32_t first_symbol = kNone;
     uint32_t last_symbol = kNone;

@@ -99,6 +99,7 @@ void ScopeBuilder::add_states() {
     const ScopeKind kind = kind_of(scope);
     State state;
     state.name = intern("");
+    state.node = walk_.scope(scope).node;
     if (scope > 0) {
       const State& around = states_[parent_of(scope)];
       const ScopeKind kind_around = kind_of(parent_of(scope));
@@ -197,7 +198,11 @@ void ScopeBuilder::add_type_param(NodeId id) {
     add(scope, intern(texts_.mangled(token, class_name)), kTypeParameter | kAssigned, id);
   }
   enter(id);
+  // A scope for the bound and one for the default, of those that are there.
+  NodeId part = tree_.first_child(id);
   for (uint32_t scope = before + 1; scope <= walk_.newest_scope(); ++scope) {
+    states_[scope].node = part;
+    part = tree_.next_sibling(part);
     if (token) states_[scope].name = intern(texts_.plain(token));
     add_class_dict(scope);
   }

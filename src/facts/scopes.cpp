@@ -146,6 +146,7 @@ void ScopeBuilder::mark_namespaces() {
 
 Scopes ScopeBuilder::finish() {
   Scopes scopes;
+  scopes.target_ = target_;
   const std::vector<SymbolId> symbol_ids = finish_symbols(scopes);
   finish_nodes(scopes, symbol_ids);
   scopes.name_text_ = std::move(names_.text());
@@ -161,7 +162,7 @@ std::vector<SymbolId> ScopeBuilder::finish_symbols(Scopes& scopes) {
     const uint32_t scope = order_[rank];
     const State& state = states_[scope];
     ScopeInfo info;
-    info.node = walk_.scope(scope).node;
+    info.node = state.node;
     if (scope != 0) info.parent = ScopeId(states_[parent_of(scope)].rank);
     info.size = state.size;
     info.name = NameId(state.name);

@@ -69,7 +69,7 @@ static_assert(sizeof(Symbol) == 16, "four symbols a cache line");
 // s+1 … s+size-1. That order is not always the source's: defaults come before decorators, `b` of `a if b else c` first.
 struct ScopeInfo {
   // Module, FunctionDef, ClassDef, Lambda, a comprehension; TypeAlias, and for type parameters the definition they
-  // belong to; TypeVar and others for a bound or a default.
+  // belong to; the expression for a bound or a default.
   NodeId node;
   ScopeId parent;
   uint32_t size = 1;
@@ -94,6 +94,8 @@ constexpr bool is_function_like(ScopeKind kind) { return kind != ScopeKind::Modu
 class Scopes {
  public:
   static constexpr ScopeId module() { return ScopeId(0); }
+  // For which they were made; never `kAnyVersion`.
+  Version target() const { return target_; }
   uint32_t scope_count() const { return static_cast<uint32_t>(scopes_.size()); }
   uint32_t symbol_count() const { return static_cast<uint32_t>(symbols_.size()); }
   const ScopeInfo& operator[](ScopeId id) const { return scopes_[id.index]; }
@@ -113,9 +115,9 @@ class Scopes {
   // The symbol of that name in that scope; linear in the number of its symbols.
   SymbolId find(ScopeId scope, std::string_view name) const;
 
-  // What a node names, in the scope where it stands (a Parameter: in its function): Name, Parameter, FunctionDef, ClassDef, Alias, ExceptHandler,
-  // Identifier (of `global` and `nonlocal`), TypeVar, ParamSpec, TypeVarTuple, MatchAs, MatchStar, MatchRest. None for
-  // other nodes, and where nothing is bound (`_` in patterns, `(x): int`).
+  // What a node names, in the scope where it stands (a Parameter: in its function): Name, Parameter, FunctionDef,
+  // ClassDef, Alias, ExceptHandler, Identifier (of `global` and `nonlocal`), TypeVar, ParamSpec, TypeVarTuple, MatchAs,
+  // MatchStar, MatchRest. None for other nodes, and where nothing is bound (`_` in patterns, `(x): int`).
   SymbolId symbol(NodeId node) const { return node_symbols_[node.index]; }
   // The symbol whose variable the node stands for; none as said at `Symbol::binding`.
   SymbolId binding(NodeId node) const {
@@ -139,6 +141,7 @@ class Scopes {
     ScopeId scope;
   };
 
+  Version target_;
   std::vector<ScopeInfo> scopes_;
   std::vector<Symbol> symbols_;
   std::vector<SymbolId> node_symbols_;

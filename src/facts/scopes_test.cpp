@@ -126,7 +126,7 @@ TEST(Scopes, SitesComeFromEveryScopeInSourceOrder) {
   const SymbolId x = program.scopes.find(Scopes::module(), "x");
   const SymbolId y = program.scopes.find(program.scope("f"), "y");
   EXPECT_EQ(program.sites(x), (Sites{"Alias@7", "Identifier@27", "Name@31", "Name@43"}));
-  EXPECT_EQ(program.sites(y), (Sites{"Parameter@51", "Identifier@78", "Name@84", "Name@94"}));
+  EXPECT_EQ(program.sites(y), (Sites{"Parameter@51", "Identifier@79", "Name@85", "Name@95"}));
   EXPECT_EQ(program.scopes.binding(program.name("y +=")), y);
   EXPECT_EQ(program.scopes.binding(program.name("y :=")), y);
   EXPECT_EQ(program.scopes.binding(program.name("x]")), x);

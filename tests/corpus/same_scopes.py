@@ -13,6 +13,7 @@ import sys
 import time
 from collections import Counter, defaultdict
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -32,12 +33,12 @@ class Report:
         self.symbols = 0
         self.groups: dict[str, list[str]] = defaultdict(list)
 
-    def add(self, path: str, answer: object) -> None:
+    def add(self, path: str, answer: Any) -> None:
         if isinstance(answer, pool.Failure):
             self.counts["failed"] += 1
             self.groups[f"failed: {answer.kind}"].append(f"{path}: {answer.detail[-300:]}")
             return
-        outcome, detail = answer  # type: ignore[misc]
+        outcome, detail = answer
         self.counts[outcome] += 1
         if outcome == "same":
             self.scopes += detail[0]

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
-import numpy as np
+import numpy as np  # type: ignore[import-not-found,unused-ignore]
 
 from .observe import Observation
 from .values import TensorValue

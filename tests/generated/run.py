@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+import numpy as np  # type: ignore[import-not-found,unused-ignore]
 import torch
 
 from .observe import Capture, Observation, describe_error, modes, rng_state

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
+import numpy as np  # type: ignore[import-not-found,unused-ignore]
 import torch
 
 from .observe import Capture, Event

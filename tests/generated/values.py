@@ -9,7 +9,7 @@ import types
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
+import numpy as np  # type: ignore[import-not-found,unused-ignore]
 import torch
 
 # What torch or Dynamo keep on a module for themselves.

@@ -38,10 +38,13 @@ class Scope(NamedTuple):
 
 
 def _symbol_text(flags: int, *, is_namespace: bool) -> str:
-    words = [word for bit, word in _FLAGS.items() if flags & bit & (1 << symtable.SCOPE_OFF) - 1]
+    # Behind the flags stands the number of the scope.
+    offset: int = symtable.SCOPE_OFF  # type: ignore[attr-defined]
+    mask: int = symtable.SCOPE_MASK  # type: ignore[attr-defined]
+    words = [word for bit, word in _FLAGS.items() if flags & bit & (1 << offset) - 1]
     if is_namespace:
         words.append("namespace")
-    return " ".join([_SCOPES[flags >> symtable.SCOPE_OFF & symtable.SCOPE_MASK] + ",", *words])
+    return " ".join([_SCOPES[flags >> offset & mask] + ",", *words])
 
 
 def _scope_of_table(table: symtable.SymbolTable) -> Scope:
@@ -61,7 +64,8 @@ def _scope_of_table(table: symtable.SymbolTable) -> Scope:
 def of_cpython(source: bytes) -> Scope | None:
     """What `symtable` says; None if it refuses the source."""
     try:
-        return _scope_of_table(symtable.symtable(source, "<source>", "exec"))
+        # Bytes are taken as well, and decoded as a file's are.
+        return _scope_of_table(symtable.symtable(source, "<source>", "exec"))  # type: ignore[arg-type]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
@@ -95,7 +99,8 @@ def of_dump(dump: str) -> Scope:
             scope = Scope(text, {}, [])
             around.children.append(scope)
             open_scopes.append(scope)
-    return root.children[0]
+    module: Scope = root.children[0]
+    return module
 
 
 def first_difference(expected: Scope, actual: Scope, path: str = "") -> tuple[str, str, str, str] | None:

@@ -1,0 +1,131 @@
+"""What graphmend does around Dynamo: mends while it compiles a frame, recovers when a compiled frame must not count.
+
+`MendingCallback` stands between Python's frame evaluation and Dynamo's converter. A frame is compiled with breaks as
+errors, which runs nothing; the place that broke is mended, and the frame compiled again, until it is captured whole or
+nothing moves. Then the break stays as it is in plain `torch.compile`, and the frames behind it get their own turn.
+
+A frame whose graph is a transaction (`_transaction`) is run by a `Recovery`: when the graph raises `Miss`, nothing of
+the frame has happened yet, and its own code runs instead, in eager.
+"""
+
+import inspect
+import time
+from types import CodeType, FunctionType
+from typing import Any
+
+from graphmend import _mended_code, _torch_private
+from graphmend._mended_file import Mend
+from graphmend._report import Break, Report
+from graphmend._torch_private import Place, Unsupported
+from graphmend._transaction import MendedBackend, Miss
+
+# A frame with more places than this is given up, so that nothing goes on for ever.
+_MAX_ROUNDS = 500
+
+
+class MendingCallback:
+    """Dynamo's callback for the frames of one `graphmend.compile`."""
+
+    def __init__(self, inner: Any, backend: MendedBackend, report: Report, fullgraph: bool) -> None:
+        # Dynamo finds the backend, and with it the compiled code that belongs to it, through this name.
+        self._torchdynamo_orig_backend = inner
+        self.backend = backend
+        self.report = report
+        self.fullgraph = fullgraph
+
+    def __call__(self, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
+        convert = self._torchdynamo_orig_backend
+        code: CodeType = frame.f_code
+        if self.backend.disabled or not _torch_private.can_wrap_frame(code):
+            with self.backend.without_mends():
+                return convert(frame, cache_entry, frame_state)
+        started = time.perf_counter()
+        mended = 0
+        for _ in range(_MAX_ROUNDS):
+            traced = _mended_code.replacement(code, frame.f_globals)
+            view = frame if traced is code else _torch_private.FrameView(frame, traced)
+            self.backend.begin_frame()
+            try:
+                with _torch_private.breaks_are_errors():
+                    result = convert(view, cache_entry, frame_state)
+                break
+            except Unsupported as error:
+                place = _torch_private.break_place(error)
+                if place is None or not self._mend(place):
+                    if self.fullgraph:
+                        raise
+                    self.backend.begin_frame()
+                    result = convert(view, cache_entry, frame_state)
+                    break
+                mended += 1
+        else:
+            return convert(frame, cache_entry, frame_state)
+        if mended:
+            self.report.seconds += time.perf_counter() - started
+        if result.guarded_code is not None:
+            self.report.calls += not self.backend.frame.has_transaction
+            self.report.graphs += self.backend.frame.graphs
+            self.report.ops += self.backend.frame.ops
+            if self.backend.frame.has_transaction:
+                recovery = Recovery(code, result.guarded_code.code, frame.f_globals, self.report)
+                result.guarded_code.code = _torch_private.frame_that_calls(code, recovery)
+        return result
+
+    def _mend(self, place: Place) -> bool:
+        mend = _mended_code.mend(place)
+        is_mended = isinstance(mend, Mend)
+        entry = Break(
+            gb_type=place.gb_type,
+            file=place.file,
+            line=place.line,
+            function=place.function,
+            mend=mend.kind if isinstance(mend, Mend) else None,
+            reason="" if isinstance(mend, Mend) else mend,
+            message=place.message,
+        )
+        entries = self.report.mended if is_mended else self.report.left
+        if entry not in entries:
+            entries.append(entry)
+        return is_mended
+
+
+class Recovery:
+    """Runs a frame as compiled; if that must not count, as it is."""
+
+    def __init__(self, code: CodeType, compiled: CodeType, space: dict[str, Any], report: Report) -> None:
+        self.code = code
+        # Dynamo takes the graph out of the globals when this code object is gone.
+        self.kept = compiled
+        self.compiled = _torch_private.all_positional(compiled)
+        # It is Dynamo's output already.
+        _torch_private.skip_code(self.compiled)
+        self.globals = space
+        self.report = report
+
+    def __call__(self, closure: tuple[Any, ...], *values: Any) -> Any:
+        self.report.calls += 1
+        try:
+            return FunctionType(self.compiled, self.globals, "", None, closure or None)(*values)
+        except Miss:
+            self.report.misses += 1
+        # Outside of the handler, so that what the original raises has no trace of the miss.
+        prior = _torch_private.set_eval_frame(None)
+        try:
+            return self.run_original(closure, values)
+        finally:
+            _torch_private.set_eval_frame(prior)
+
+    def run_original(self, closure: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
+        code = self.code
+        function = FunctionType(code, self.globals, code.co_name, None, closure or None)
+        by_position, rest = values[: code.co_argcount], values[code.co_argcount :]
+        keywords = dict(zip(code.co_varnames[code.co_argcount :], rest[: code.co_kwonlyargcount]))  # noqa: B905
+        rest = rest[code.co_kwonlyargcount :]
+        if code.co_flags & inspect.CO_VARARGS:
+            by_position, rest = (*by_position, *rest[0]), rest[1:]
+        if code.co_flags & inspect.CO_VARKEYWORDS:
+            keywords |= rest[0]
+        return function(*by_position, **keywords)
+
+
+_torch_private.skip_code(Recovery.__call__.__code__)
