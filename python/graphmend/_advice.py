@@ -5,14 +5,19 @@ Keyed on the words of Dynamo's types, which change less than their numbers do.
 
 import re
 
-_DISABLED = "the function is marked `torch.compiler.disable`; remove the mark, or move the call out of the compiled part"
+_DISABLED = (
+    "the function is marked `torch.compiler.disable`; remove the mark, or move the call out of the compiled part"
+)
 
 # The first pattern that is found in the type decides.
 _ADVICE: tuple[tuple[str, str], ...] = (
     (
         r"Tensor\.item\(\)|Tensor\.tolist\(\)|capture_scalar_outputs",
-        "Python needs the number, so the device must be asked for it: keep it as a 0-d tensor where only arithmetic "
-        "follows, or compile with `fullgraph=True`, which lets Dynamo carry such a number through the graph",
+        (
+            "Python needs the number, so the device must be asked for it: keep it as a 0-d tensor where only "
+            "arithmetic follows, or compile with `fullgraph=True`, which lets Dynamo carry such a number "
+            "through the graph"
+        ),
     ),
     (
         r"Data-dependent branching with non-constant",
@@ -20,13 +25,17 @@ _ADVICE: tuple[tuple[str, str], ...] = (
     ),
     (
         r"[Dd]ata-dependent (branching|assertion)|Data dependent operator",
-        "the branch depends on a tensor's value: write it as `torch.where(condition, a, b)`, or as `torch.cond` where "
-        "a side is costly; if only an error is raised there, raise it in a branch of its own",
+        (
+            "the branch depends on a tensor's value: write it as `torch.where(condition, a, b)`, or as `torch.cond` "
+            "where a side is costly; if only an error is raised there, raise it in a branch of its own"
+        ),
     ),
     (
         r"Dynamic shape operator",
-        "the shape of the result depends on values: use a mask and `torch.where`, `masked_fill` or a masked sum in "
-        "place of `x[mask]`, `nonzero` or `unique`, or `torch.nonzero_static` with a known size",
+        (
+            "the shape of the result depends on values: use a mask and `torch.where`, `masked_fill` or a masked sum in "
+            "place of `x[mask]`, `nonzero` or `unique`, or `torch.nonzero_static` with a known size"
+        ),
     ),
     (
         r"one_hot",
@@ -39,19 +48,25 @@ _ADVICE: tuple[tuple[str, str], ...] = (
     ),
     (
         r"logging|Failed to trace builtin operator|reorder a debugging|repr\(\) on|str\(\) method",
-        "if the call only talks to the outside, make it a statement of its own, with values as arguments; a function "
-        "of your own is declared by `graphmend.effect` or the setting `effects`",
+        (
+            "if the call only talks to the outside, make it a statement of its own, with values as arguments; a "
+            "function of your own is declared by `graphmend.effect` or the setting `effects`"
+        ),
     ),
     (
         r"marked as skipped|not implemented in python|Unsupported function call|Unsupported method call",
-        "Dynamo cannot look into this function: if it only talks to the outside, declare it by `graphmend.effect` or "
-        "the setting `effects`; if it computes on tensors, wrap it by `torch.library.custom_op`; else call it before "
-        "or after the compiled part",
+        (
+            "Dynamo cannot look into this function: if it only talks to the outside, declare it by `graphmend.effect` "
+            "or the setting `effects`; if it computes on tensors, wrap it by `torch.library.custom_op`; else call it "
+            "before or after the compiled part"
+        ),
     ),
     (
         r"recompile limit",
-        "something that Dynamo takes for a constant changes from call to call: keep a counter in a tensor, or mark a "
-        "size by `torch._dynamo.mark_dynamic`",
+        (
+            "something that Dynamo takes for a constant changes from call to call: keep a counter in a tensor, or mark "
+            "a size by `torch._dynamo.mark_dynamic`"
+        ),
     ),
     (
         r"fake tensors|FakeTensor|fake kernel|PT2-compliant|meta kernel",
@@ -81,8 +96,10 @@ _ADVICE: tuple[tuple[str, str], ...] = (
     (r"[Ii]mport", "import at the top of the module"),
     (
         r"[Cc]ontext ?[Mm]anager|contextlib|GenericContextWrapping|escaped from compiled region",
-        "something inside of the `with` breaks, or Dynamo does not know this context manager: mend what is inside, or "
-        "put the `with` around the compiled part",
+        (
+            "something inside of the `with` breaks, or Dynamo does not know this context manager: mend what is inside, "
+            "or put the `with` around the compiled part"
+        ),
     ),
     (r"graph break in loop", "what breaks is inside of a loop; put the loop's body into a function of its own"),
     (r"hook", "register hooks before compiling, and keep their handles outside of the compiled part"),

@@ -9,6 +9,7 @@ the frame has happened yet, and its own code runs instead, in eager.
 """
 
 import inspect
+import random
 import time
 from types import CodeType, FunctionType
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 from graphmend import _mended_code, _torch_private
 from graphmend._mended_file import Mend
 from graphmend._report import Break, Report
-from graphmend._torch_private import Place, Unsupported
+from graphmend._torch_private import Place, TorchRuntimeError, Unsupported
 from graphmend._transaction import MendedBackend, Miss
 
 # A frame with more places than this is given up, so that nothing goes on for ever.
@@ -44,7 +45,7 @@ class MendingCallback:
         for _ in range(_MAX_ROUNDS):
             traced = _mended_code.replacement(code, frame.f_globals)
             view = frame if traced is code else _torch_private.FrameView(frame, traced)
-            self.backend.begin_frame()
+            self.backend.begin_frame(code, frame.f_globals)
             try:
                 with _torch_private.breaks_are_errors():
                     result = convert(view, cache_entry, frame_state)
@@ -54,10 +55,16 @@ class MendingCallback:
                 if place is None or not self._mend(place):
                     if self.fullgraph:
                         raise
-                    self.backend.begin_frame()
+                    self.backend.begin_frame(code, frame.f_globals)
                     result = convert(view, cache_entry, frame_state)
                     break
                 mended += 1
+            except TorchRuntimeError:
+                # A side that was not meant may be what does not fit.
+                if not self.backend.frame.selected:
+                    raise
+                for site in self.backend.frame.selected:
+                    self.backend.declined[site] = "computing all sides failed"
         else:
             return convert(frame, cache_entry, frame_state)
         if mended:
@@ -67,12 +74,17 @@ class MendingCallback:
             self.report.graphs += self.backend.frame.graphs
             self.report.ops += self.backend.frame.ops
             if self.backend.frame.has_transaction:
-                recovery = Recovery(code, result.guarded_code.code, frame.f_globals, self.report)
+                recovery = Recovery(
+                    code, result.guarded_code.code, frame.f_globals, self.backend.frame.draws, self.report
+                )
                 result.guarded_code.code = _torch_private.frame_that_calls(code, recovery)
         return result
 
     def _mend(self, place: Place) -> bool:
-        mend = _mended_code.mend(place)
+        mend = _mended_code.mend(place, self.backend.frame.traced)
+        if not isinstance(mend, Mend):
+            reasons = [self.backend.declined.get(site) for site in _mended_code.sites(place)]
+            mend = next((reason for reason in reasons if reason), mend)
         is_mended = isinstance(mend, Mend)
         entry = Break(
             gb_type=place.gb_type,
@@ -83,6 +95,10 @@ class MendingCallback:
             reason="" if isinstance(mend, Mend) else mend,
             message=place.message,
         )
+        if not is_mended:
+            # It may have been mended, and declined while it was traced.
+            here = (entry.file, entry.line)
+            self.report.mended[:] = [each for each in self.report.mended if (each.file, each.line) != here]
         entries = self.report.mended if is_mended else self.report.left
         if entry not in entries:
             entries.append(entry)
@@ -92,8 +108,11 @@ class MendingCallback:
 class Recovery:
     """Runs a frame as compiled; if that must not count, as it is."""
 
-    def __init__(self, code: CodeType, compiled: CodeType, space: dict[str, Any], report: Report) -> None:
+    def __init__(
+        self, code: CodeType, compiled: CodeType, space: dict[str, Any], draws: bool, report: Report
+    ) -> None:
         self.code = code
+        self.draws = draws
         # Dynamo takes the graph out of the globals when this code object is gone.
         self.kept = compiled
         self.compiled = _torch_private.all_positional(compiled)
@@ -104,10 +123,13 @@ class Recovery:
 
     def __call__(self, closure: tuple[Any, ...], *values: Any) -> Any:
         self.report.calls += 1
+        state = random.getstate() if self.draws else None
         try:
             return FunctionType(self.compiled, self.globals, "", None, closure or None)(*values)
         except Miss:
             self.report.misses += 1
+        if state is not None:
+            random.setstate(state)
         # Outside of the handler, so that what the original raises has no trace of the miss.
         prior = _torch_private.set_eval_frame(None)
         try:

@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,10 +31,10 @@ class Gathered:
     def explanation(self) -> str:
         return self._with_note(_report.explanation(self.reports))
 
-    def save(self, path: str) -> str:
+    def save(self, path: str, program: Sequence[str]) -> str:
         """Writes the report; what went wrong, or nothing."""
         try:
-            _report.save(path, self.reports, _program())
+            _report.save(path, self.reports, " ".join(program))
         except OSError as error:
             return f"graphmend: error: the report cannot be written to {path}: {error.strerror}"
         return ""
@@ -92,6 +93,9 @@ def _note(trouble: str) -> str:
     return f"torch.compile was left as it is: {trouble}" if trouble else ""
 
 
-def _program() -> str:
-    words = list(sys.orig_argv[1:])
-    return " ".join(words)
+def words_of_program() -> list[str]:
+    """The program and its arguments, from the command line of this Python, whose own options are left out."""
+    words = sys.orig_argv[1:]
+    while words and words[0].startswith("-") and words[0] not in ("-", "-m", "-c"):
+        words = words[2 if words[0] in ("-X", "-W") else 1 :]
+    return words

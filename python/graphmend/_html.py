@@ -7,12 +7,13 @@ import ast
 import io
 import keyword
 import linecache
+import re
 import string
 import tokenize
+import zlib
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from graphmend import _report
 from graphmend._html_style import STYLE
 from graphmend._report import Break, Report, counted, distinct, shown_path
 
@@ -52,7 +53,7 @@ _LEFT = string.Template("""<section>
 """)
 
 _LEFT_ITEM = string.Template("""<li>
-<p class="where"><a href="#$anchor">$place</a> <span>in <code>$function</code></span></p>
+<p class="where"><a href="#$anchor" title="$path">$place</a> <span>in <code>$function</code></span></p>
 <pre class="one"><code>$code</code></pre>
 <dl>
 <dt>Dynamo says</dt><dd>$type</dd>
@@ -63,7 +64,7 @@ _LEFT_ITEM = string.Template("""<li>
 """)
 
 _FUNCTION = string.Template("""<article>
-<h3><code>$function</code> <span>$file</span> $badges</h3>
+<h3><code>$function</code> <span title="$path">$file</span> $badges</h3>
 <div class="code" tabindex="0" role="region" aria-label="source of $function"><table>$rows</table></div>
 </article>
 """)
@@ -110,9 +111,8 @@ def _verdict(used: Sequence[Report], mended: Sequence[Break], left: Sequence[Bre
     if not used:
         return "Nothing that was compiled was called"
     if left:
-        return f"{counted(len(left), 'place')} of {len(mended) + len(left)} still " + (
-            "breaks the graph" if len(left) == 1 else "break the graph"
-        )
+        places = counted(len(left), "place") + (f" of {len(mended) + len(left)} still" if mended else "")
+        return f"{places} {'breaks' if len(left) == 1 else 'break'} the graph"
     return "Captured whole" if mended else "Nothing broke the graph"
 
 
@@ -122,12 +122,17 @@ def _numbers(used: Sequence[Report], mended: Sequence[Break], left: Sequence[Bre
     calls = sum(report.calls for report in used)
     before, after = len(mended) + len(left), len(left)
     tiles = [
-        ("breaks", f'<s>{before}</s><i aria-label="now">→</i>{after}' if mended else str(before), "places, before and now"),
+        (
+            "breaks",
+            f'<s>{before}</s><i aria-label="now">→</i>{after}' if mended else str(before),
+            "places, before and now" if mended else "places",
+        ),
         ("graphs", str(graphs), f"for {counted(len(used), 'compiled callable')}"),
         ("operations", f"{sum(report.ops for report in used):,}".replace(",", "\u202f"), "captured in the graphs"),
         ("calls", str(calls), f"{misses} ran your own code instead" if misses else "all of them compiled"),
-        ("to mend", f"{sum(report.seconds for report in used):.2f} s", "once, at the first call"),
     ]
+    if mended:
+        tiles.append(("to mend", f"{sum(report.seconds for report in used):.2f} s", "once, at the first call"))
     kinds = {"breaks": "warn" if left else "good"}
     return "".join(
         f'<div class="{kinds.get(name, "plain")}"><h2>{name}</h2><p>{value}</p><small>{note}</small></div>'
@@ -136,13 +141,20 @@ def _numbers(used: Sequence[Report], mended: Sequence[Break], left: Sequence[Bre
 
 
 def _anchor(entry: Break) -> str:
-    return f"place-{abs(hash((entry.file, entry.line, entry.gb_type))) % 16**8:08x}"
+    # The same page for the same reports, which `hash` would not give.
+    return f"line-{entry.line}-{zlib.crc32(entry.file.encode('utf-8', 'replace')):08x}"
+
+
+def _short_path(file: str) -> str:
+    """Without the folder that packages are installed in, which says nothing and is long."""
+    return re.sub(r"^.*[/\\](site|dist)-packages[/\\]", "", shown_path(file))
 
 
 def _left_item(entry: Break) -> str:
     return _LEFT_ITEM.substitute(
         anchor=_anchor(entry),
-        place=escape(f"{shown_path(entry.file)}:{entry.line}"),
+        path=escape(entry.file),
+        place=escape(f"{_short_path(entry.file)}:{entry.line}"),
         function=escape(entry.function),
         code=_coloured([entry.source])[0],
         type=escape(entry.gb_type),
@@ -225,7 +237,8 @@ def _function(file: str, lines: list[str], extent: tuple[int, int], places: list
         badges += f'<em class="warn">{len(places) - mended} left</em>'
     return _FUNCTION.substitute(
         function=escape(places[0].function),
-        file=escape(f"{shown_path(file)}:{first}"),
+        path=escape(file),
+        file=escape(f"{_short_path(file)}:{first}"),
         badges=badges,
         rows="".join(rows),
     )

@@ -25,13 +25,40 @@ def _backend() -> MendedBackend | None:
 def code_to_trace(code: CodeType, space: dict[str, Any]) -> CodeType:
     """What Dynamo asks for each function that it inlines."""
     backend = _backend()
-    return _mended_code.replacement(code, space) if backend and not backend.frame.plain else code
+    if backend is None or backend.frame.plain:
+        return code
+    backend.frame.traced[code] = space
+    return _mended_code.replacement(code, space)
 
 
 @torch._dynamo.assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
 def _mends_apply() -> bool:
     backend = _backend()
     return backend is not None and not backend.frame.plain and not _torch_private.in_higher_order_op()
+
+
+@torch._dynamo.assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+def _select_applies(site: str) -> bool:
+    backend = _backend()
+    if backend is None or site in backend.declined:
+        return False
+    backend.frame.selected.append(site)
+    return True
+
+
+@torch._dynamo.assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+def _decline(site: str, reason: str) -> bool:
+    """Says why a place is left as it is, for the report."""
+    backend = _backend()
+    if backend is not None:
+        backend.declined[site] = reason
+    return False
+
+
+@torch._dynamo.assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+def _trace_again_without(site: str, reason: str) -> bool:
+    _decline(site, reason)
+    raise _torch_private.TraceAgain(restart_reason=reason)
 
 
 @torch._dynamo.assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
@@ -43,6 +70,11 @@ def _carry() -> bool:
 def tracing() -> bool:
     """Whether this is being traced for a call that graphmend owns. One cheap test in eager."""
     return bool(torch.compiler.is_dynamo_compiling()) and bool(_mends_apply())
+
+
+def checks() -> bool:
+    """Whether a test may be predicted here; otherwise the user's own text breaks the graph as it always did."""
+    return tracing() and bool(_carry())
 
 
 def post(site: str, *values: Any) -> bool:
@@ -65,7 +97,7 @@ def _flag(value: torch.Tensor) -> torch.Tensor:
 
 def check(site: str, value: Any, predicted: bool) -> Any:
     """The predicted truth of a test, with a marker that compares it with the real one after the graph."""
-    if not isinstance(value, torch.Tensor) or value.numel() != 1 or not _carry():
+    if not isinstance(value, torch.Tensor) or value.numel() != 1:
         return value
     flag = _flag(value)
     torch.ops.graphmend.check(site, torch.logical_not(flag) if predicted else flag)
@@ -99,12 +131,89 @@ def both(left: Any, right: Callable[[], Any]) -> Any:
     return left if other else False
 
 
+def selects(site: str, tests: tuple[Any, ...], read: tuple[Any, ...], keeps_zero_gradient: bool) -> bool:
+    """Whether all sides of a branch can be computed and joined; `read` is what they work on."""
+    for test in tests:
+        if not isinstance(test, torch.Tensor) or test.numel() != 1:
+            return False
+    for value in read:
+        if not _is_plain(value):
+            return bool(_decline(site, "a side works on an object that is neither a tensor nor a plain value"))
+    if torch.is_grad_enabled():
+        for value in read:
+            if isinstance(value, torch.Tensor) and value.requires_grad:
+                if not keeps_zero_gradient:
+                    return bool(_decline(site, "a gradient could come out of the side that was not meant"))
+                if isinstance(value, torch.nn.Parameter) or value.is_leaf:
+                    return bool(_decline(site, "a leaf would get a gradient of zeros where it had none"))
+    return bool(_select_applies(site))
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether operators, attributes and methods of the value run no code of the user's."""
+    if isinstance(value, torch.Tensor):
+        return type(value) is torch.Tensor or type(value) is torch.nn.Parameter
+    if value is None or type(value) in (bool, int, float, complex, str, torch.Size):
+        return True
+    if isinstance(value, (torch.dtype, torch.device, torch.nn.Module)):
+        return True
+    if type(value) is tuple or type(value) is list:
+        for item in value:  # noqa: SIM110 - Dynamo inlines a loop
+            if not _is_plain(item):
+                return False
+        return True
+    return False
+
+
+def join(site: str, tests: tuple[torch.Tensor, ...], sides: tuple[tuple[Any, ...], ...]) -> tuple[Any, ...]:
+    """Each name's value on the side that was meant: that of the first test that holds, else of the last side."""
+    values = sides[-1]
+    for i in range(len(tests) - 1, -1, -1):
+        flag = _flag(tests[i])
+        joined = []
+        for k in range(len(values)):
+            joined.append(_pick(site, flag, sides[i][k], values[k]))
+        values = tuple(joined)
+    return values
+
+
+def _pick(site: str, flag: torch.Tensor, one: Any, other: Any) -> Any:
+    if one is other:
+        return other
+    if type(one) is torch.Tensor and type(other) is torch.Tensor:
+        if one.shape != other.shape or one.dtype != other.dtype or one.device != other.device:
+            return _trace_again_without(site, "the sides differ in shape, dtype or device")
+        if one.requires_grad != other.requires_grad:
+            return _trace_again_without(site, "the sides differ in requires_grad")
+        result = torch.where(flag, one, other)
+        if result.stride() != one.stride() or result.stride() != other.stride():
+            return _trace_again_without(site, "the sides differ in their strides")
+        torch.ops.graphmend.joined(site, result, one, other)
+        return result
+    if type(one) is type(other) and isinstance(one, (bool, int, float, str)) and one == other:
+        return other
+    if type(one) is tuple and type(other) is tuple and len(one) == len(other):
+        items = []
+        for k in range(len(one)):
+            items.append(_pick(site, flag, one[k], other[k]))
+        return tuple(items)
+    return _trace_again_without(site, "the sides differ in what is not a tensor")
+
+
 class Marks:
     """The namespace that mended code sees; a class, because Dynamo takes only callables from builtins."""
 
     tracing = staticmethod(tracing)
+    checks = staticmethod(checks)
     post = staticmethod(post)
     check = staticmethod(check)
     negate = staticmethod(negate)
     either = staticmethod(either)
     both = staticmethod(both)
+    selects = staticmethod(selects)
+    join = staticmethod(join)
+
+
+# Where a frame runs in eager because Dynamo has skipped it, these run in eager too: they are never frames of their own.
+for _mark in (tracing, checks, post, check, negate, either, both, selects, join):
+    _torch_private.skip_code(_mark.__code__)

@@ -27,8 +27,6 @@ _lock = threading.RLock()
 # By file and module: the same file may be run as several modules.
 _sources: dict[tuple[str, int], "MendedSource"] = {}
 _declared: weakref.WeakSet[Callable[..., Any]] = weakref.WeakSet()
-# Code that was traced last, and its globals, by file and name of the function.
-_traced: dict[tuple[str, str], dict[CodeType, dict[str, Any]]] = {}
 
 
 def declare_effect(function: Callable[..., Any]) -> None:
@@ -41,22 +39,23 @@ def forget_all() -> int:
     with _lock:
         count = sum(len(source.mended.mends) for source in _sources.values() if source.mended)
         _sources.clear()
-        _traced.clear()
         return count
 
 
 def replacement(code: CodeType, space: dict[str, Any]) -> CodeType:
     """The code to trace in the stead of `code`, whose globals are `space`: mended if there are mends, else itself."""
-    _traced.setdefault((code.co_filename, code.co_name), {})[code] = space
     source = _sources.get((code.co_filename, id(space)))
     return source.codes.get(code, code) if source else code
 
 
-def mend(place: Place) -> Mend | str:
-    """Mends the statement where a graph broke; or the reason why it is left."""
+def mend(place: Place, traced: dict[CodeType, dict[str, Any]]) -> Mend | str:
+    """Mends the statement where a graph broke; or the reason why it is left.
+
+    `traced` has the code that was traced, with its globals.
+    """
     with _lock:
-        for code, space in _traced.get((place.file, place.function), {}).items():
-            if place.line in _lines(code):
+        for code, space in traced.items():
+            if (code.co_filename, code.co_name) == (place.file, place.function) and place.line in _lines(code):
                 break
         else:
             return "the code that broke is not known by its source"
@@ -65,6 +64,12 @@ def mend(place: Place) -> Mend | str:
         if source is None:
             source = _sources[key] = MendedSource(place.file, space, code.co_flags, len(_sources))
         return source.mend(code, place.line)
+
+
+def sites(place: Place) -> list[str]:
+    """The sites of the mends at a place."""
+    sources = [source for (file, _), source in _sources.items() if file == place.file]
+    return [mend.site for source in sources if source.mended for mend in source.mended.mends if mend.line == place.line]
 
 
 def _lines(code: CodeType) -> set[int]:

@@ -84,7 +84,7 @@ class _Flat:
         )
 
 
-_KINDS = ("postpone", "check")
+_KINDS = ("postpone", "check", "select")
 
 
 def mend_text(source: bytes, file_name: str, lines: list[int], talkers: list[str]) -> MendedText:

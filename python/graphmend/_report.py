@@ -69,13 +69,11 @@ class Break:
 
     def explain(self, context: int = 2) -> str:
         """The place with the lines around it, Dynamo's reason, and what was done or what to do."""
-        width = len(str(self.line + context))
         lines = [f"{shown_path(self.file)}:{self.line} in {self.function}"]
-        for number in range(max(1, self.line - context), self.line + context + 1):
+        last = min(self.line + context, len(linecache.getlines(self.file)))
+        width = len(str(last))
+        for number in range(max(1, self.line - context), last + 1):
             text = linecache.getline(self.file, number).rstrip()
-            # The lines after the place end with the file.
-            if not text and number > self.line:
-                continue
             mark = ">" if number == self.line else " "
             lines.append(f"{mark} {number:{width}} | {text}".rstrip())
             if number == self.line and text:
@@ -252,7 +250,9 @@ def _counts(reports: Sequence[Report]) -> str:
     left = len(distinct(entry for report in reports for entry in report.left))
     graphs = sum(report.graphs for report in reports)
     ops = sum(report.ops for report in reports)
-    text = f"{counted(mended + left, 'place')} broke, {mended} mended, {left} left" if mended + left else "nothing broke"
+    text = (
+        f"{counted(mended + left, 'place')} broke, {mended} mended, {left} left" if mended + left else "nothing broke"
+    )
     text += f"; {counted(graphs, 'graph')}, {counted(ops, 'op')}"
     if len(reports) > 1:
         text += f" in {len(reports)} compiled callables"

@@ -5,6 +5,7 @@ Nothing is imported that the program does not import itself, torch least of all.
 """
 
 import atexit
+import itertools
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -80,7 +81,7 @@ class _TorchLoader:
         module.__loader__ = module.__spec__.loader = self._loader
         self._loader.exec_module(module)
         if self._finder in sys.meta_path:
-            sys.meta_path.remove(self._finder)  # type: ignore[arg-type]
+            sys.meta_path.remove(self._finder)
         self._finder.change(module)
 
 
@@ -128,7 +129,12 @@ def _replace(torch: Any, choose: Callable[[], Any]) -> Any:
 
     @functools.wraps(plain_module_compile)
     def module_compile(self: Any, *args: Any, **kwargs: Any) -> None:
-        self._compiled_call_impl = choose()(self._call_impl, *args, **kwargs)
+        compiled = choose()(self._call_impl, *args, **kwargs)
+        report = getattr(compiled, "report", None)
+        if report is not None:
+            # Not after `_call_impl`, which all modules have.
+            report.name = type(self).__qualname__
+        self._compiled_call_impl = compiled
 
     torch.compile = compile
     torch.nn.Module.compile = module_compile
@@ -158,7 +164,7 @@ def _without_us(traceback: Any) -> Any:
     # What was raised in graphmend itself is its fault, and shown as it is.
     if not theirs or theirs[-1] is not entries[-1]:
         return entries[0] if entries else None
-    for entry, following in zip(theirs, theirs[1:], strict=False):
+    for entry, following in itertools.pairwise(theirs):
         entry.tb_next = following
     return theirs[0]
 
@@ -191,6 +197,23 @@ def _finish(mode: str, root: int, folder: str, process: int) -> None:
     # A fork that ends as its parent does has the parent's reports, not its own.
     if os.getpid() != process:
         return
+    try:
+        _report_or_leave(mode, root, folder, process)
+    finally:
+        if getattr(sys, "last_type", None) is KeyboardInterrupt:
+            _stay_interrupted()
+
+
+def _stay_interrupted() -> None:
+    # CPython ends by SIGINT, as a shell expects, when the last text that was executed ended by KeyboardInterrupt. What
+    # was imported just now executes text too (data classes), so that has to be said again.
+    try:
+        exec("raise KeyboardInterrupt")
+    except KeyboardInterrupt:
+        return
+
+
+def _report_or_leave(mode: str, root: int, folder: str, process: int) -> None:
     from graphmend import _config, _gather
 
     settings = _config.current()
@@ -205,7 +228,7 @@ def _finish(mode: str, root: int, folder: str, process: int) -> None:
     elif not settings.quiet:
         _say(2, gathered.summary())
     if settings.report:
-        problem = gathered.save(settings.report)
+        problem = gathered.save(settings.report, _gather.words_of_program())
         if problem or not settings.quiet:
             _say(2, problem or f"graphmend: the report is in {settings.report}")
 

@@ -16,16 +16,19 @@ from typing import Any
 import torch
 import torch._dynamo
 from torch._dynamo import bytecode_transformation as bytecode
-from torch._dynamo import exc
+from torch._dynamo import convert_frame, exc
 from torch._dynamo.eval_frame import OptimizedModule, set_eval_frame, skip_code
 from torch._dynamo.symbolic_convert import InliningInstructionTranslator, InstructionTranslator
+from torch.fx._lazy_graph_module import _LazyGraphModule
 from torch._higher_order_ops.effects import _EffectType, _register_effectful_op
 
 SUPPORTED = ((2, 11), (2, 13))
 
-Unsupported = torch._dynamo.exc.Unsupported
+Unsupported = exc.Unsupported
+# An operator refused its operands while they were only shapes.
+TorchRuntimeError = exc.TorchRuntimeError
 
-__all__ = ["GraphFacts", "OptimizedModule", "Place", "Unsupported", "set_eval_frame", "skip_code"]
+__all__ = ["GraphFacts", "OptimizedModule", "Place", "TorchRuntimeError", "Unsupported", "set_eval_frame", "skip_code"]
 
 
 class TorchVersionError(RuntimeError):
@@ -52,28 +55,27 @@ def require_torch() -> None:
 _library = torch.library.Library("graphmend", "DEF")
 _library.define("emit(str site, str spec, SymInt[] ints, Tensor[] values) -> ()")
 _library.define("check(str site, Tensor flag) -> ()")
+# What a branch was joined to, and from what.
+_library.define("joined(str site, Tensor result, Tensor one, Tensor other) -> ()")
 
 
 def register_markers(emit: Callable[..., None], check: Callable[..., None]) -> None:
     """Gives the marker operators their meaning outside of lifted graphs."""
     _library.impl("emit", emit, "CompositeExplicitAutograd")
     _library.impl("check", check, "CompositeExplicitAutograd")
-    _library.impl("emit", lambda *_: None, "Meta")
-    _library.impl("check", lambda *_: None, "Meta")
-    for op in (EMIT, CHECK):
-        _register_effectful_op(op, _EffectType.ORDERED)
+    _library.impl("joined", lambda *_: None, "CompositeExplicitAutograd")
+    for name in ("emit", "check", "joined"):
+        _library.impl(name, lambda *_: None, "Meta")
+        _register_effectful_op(getattr(torch.ops.graphmend, name).default, _EffectType.ORDERED)
 
 
-EMIT = torch.ops.graphmend.emit.default
-CHECK = torch.ops.graphmend.check.default
-
-
-def is_marker(target: object) -> bool:
-    return target in (EMIT, CHECK, torch.ops.graphmend.emit, torch.ops.graphmend.check)
-
-
-def is_emit(target: object) -> bool:
-    return target in (EMIT, torch.ops.graphmend.emit)
+def marker_name(target: object) -> str | None:
+    """"emit", "check" or "joined"; None for what is no marker."""
+    packet = getattr(target, "overloadpacket", target)
+    for name in ("emit", "check", "joined"):
+        if packet is getattr(torch.ops.graphmend, name):
+            return name
+    return None
 
 
 def traced_backend() -> object | None:
@@ -93,6 +95,17 @@ def traced_code() -> CodeType:
     """The code of the frame that Dynamo is compiling in this thread, whatever it has inlined."""
     code: CodeType = InstructionTranslator.current_tx().output.root_tx.f_code
     return code
+
+
+def draws_python_random() -> bool:
+    """Whether the frame being compiled draws from Python's `random`, which Dynamo does ahead of the graph."""
+    return bool(InstructionTranslator.current_tx().output.random_calls)
+
+
+def finish_graph(graph: torch.fx.GraphModule) -> None:
+    """Makes the code of a changed graph now. Done late, its first call goes through a wrapper that prints exceptions."""
+    graph.recompile()
+    _LazyGraphModule.force_recompile(graph)
 
 
 def in_higher_order_op() -> bool:
@@ -250,6 +263,9 @@ def frame_that_calls(code: CodeType, target: Callable[..., Any]) -> CodeType:
         options["co_filename"] = "<graphmend>"
 
     made: CodeType = bytecode.transform_code_object(code, rewrite)[0]
+    # Dynamo knows its own outputs by these.
+    convert_frame.orig_code_map[made] = code
+    convert_frame.output_codes.add(made)
     return made
 
 

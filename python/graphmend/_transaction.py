@@ -54,8 +54,16 @@ class FrameRecord(threading.local):
     graphs = 0
     ops = 0
     has_transaction = False
+    # Python's own random numbers are drawn before the graph.
+    draws = False
     # Nothing is mended in it.
     plain = False
+
+    def __init__(self) -> None:
+        # Sites at which all sides of a branch are computed.
+        self.selected: list[str] = []
+        # The functions' own code that was traced, with its globals.
+        self.traced: dict[CodeType, dict[str, Any]] = {}
 
 
 class MendedBackend:
@@ -67,15 +75,20 @@ class MendedBackend:
         self.disabled = False
         # Code whose frames were compiled, as Dynamo knows it.
         self.codes: weakref.WeakSet[CodeType] = weakref.WeakSet()
+        # Why the branch at a site is not selected.
+        self.declined: dict[str, str] = {}
         # Why the graph of a frame can carry no marker.
         self.cannot_carry: dict[CodeType, str] = {}
         if hasattr(inner, "get_compiler_config"):
             self.get_compiler_config = inner.get_compiler_config
         self.__name__ = getattr(inner, "compiler_name", None) or getattr(inner, "__name__", type(inner).__name__)
 
-    def begin_frame(self) -> None:
+    def begin_frame(self, code: CodeType, space: dict[str, Any]) -> None:
         self.frame.graphs = self.frame.ops = 0
-        self.frame.has_transaction = False
+        self.frame.has_transaction = self.frame.draws = False
+        self.frame.selected.clear()
+        self.frame.traced.clear()
+        self.frame.traced[code] = space
 
     @contextlib.contextmanager
     def without_mends(self) -> Iterator[None]:
@@ -94,7 +107,8 @@ class MendedBackend:
             self.inner.reset()
 
     def __call__(self, graph: torch.fx.GraphModule, example_inputs: Sequence[Any], **kwargs: Any) -> Callable[..., Any]:
-        markers = [node for node in graph.graph.nodes if _torch_private.is_marker(node.target)]
+        _remove_joined(graph, self.declined)
+        markers = [node for node in graph.graph.nodes if _torch_private.marker_name(node.target)]
         plan = None
         if markers:
             try:
@@ -102,7 +116,9 @@ class MendedBackend:
             except _CannotUndoError as error:
                 self.cannot_carry[_torch_private.traced_code()] = str(error)
                 raise _torch_private.TraceAgain(restart_reason=str(error)) from None
+        _torch_private.finish_graph(graph)
         self.frame.graphs += 1
+        self.frame.draws |= _torch_private.draws_python_random()
         self.frame.ops += sum(node.op.startswith("call") for node in graph.graph.nodes)
         compiled: Callable[..., Any] = self.inner(graph, example_inputs, **kwargs)
         if plan is None:
@@ -162,7 +178,7 @@ def _set_random_state(state: tuple[Any, Any]) -> None:
 
 def _lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> _Plan:
     """Takes the markers out of the graph; their operands become outputs, all flags are reduced to one."""
-    checks = [node for node in markers if not _torch_private.is_emit(node.target)]
+    checks = [node for node in markers if _torch_private.marker_name(node.target) == "check"]
     facts = _torch_private.graph_facts(graph)
     _require_undoable(graph, facts)
     output = next(node for node in graph.graph.nodes if node.op == "output")
@@ -176,7 +192,6 @@ def _lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> _Pla
         with graph.graph.inserting_before(marker):
             if mutates:
                 value = _call(graph, "clone", value)
-            value = _call(graph, "detach", value)
         outputs.append(value)
         return len(outputs) - 1
 
@@ -222,18 +237,65 @@ def _call(graph: torch.fx.GraphModule, method: str, value: torch.fx.Node) -> tor
     return made
 
 
+_IN_PLACE_OPERATORS = {"setitem", "iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "iand", "ior", "ixor"}
+
+
+def _changed_in_place(node: torch.fx.Node) -> list[torch.fx.Node]:
+    """The operands that a node changes."""
+    if not node.op.startswith("call"):
+        return []
+    changed: list[Any] = []
+    name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
+    if (name.endswith("_") and not name.endswith("__")) or name in _IN_PLACE_OPERATORS or node.kwargs.get("inplace"):
+        changed.append(node.args[0] if node.args else node.kwargs.get("input"))
+    changed.append(node.kwargs.get("out"))
+    schema = getattr(node.target, "_schema", None)
+    if schema is not None:
+        for argument, value in zip(schema.arguments, node.args, strict=False):
+            if argument.alias_info is not None and argument.alias_info.is_write:
+                changed.append(value)
+    return [each for each in changed if isinstance(each, torch.fx.Node)]
+
+
 def _mutations_after(graph: torch.fx.GraphModule, facts: _torch_private.GraphFacts) -> bool:
     """Whether anything in the graph changes a tensor in place: then operands are copied where their marker stands."""
-    if facts.mutated:
-        return True
-    for node in graph.graph.nodes:
-        name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
-        in_place = name.endswith("_") and not name.endswith("__")
-        if in_place or name in ("setitem", "iadd", "isub", "imul", "itruediv") or "out" in node.kwargs:
-            return True
-        if node.kwargs.get("inplace"):
-            return True
-    return False
+    return bool(facts.mutated) or any(_changed_in_place(node) for node in graph.graph.nodes)
+
+
+def _storage(node: Any) -> int | None:
+    value = node.meta.get("example_value") if isinstance(node, torch.fx.Node) else None
+    return value.untyped_storage()._cdata if isinstance(value, torch.Tensor) else None
+
+
+def _remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str]) -> None:
+    """Takes the markers of joined branches out, or traces again without those whose aliases would matter.
+
+    A joined value is a new tensor where the program has one that already was. That shows when one of them is changed
+    in place later, or when the new one leaves the graph and the old one was known outside.
+    """
+    nodes = list(graph.graph.nodes)
+    joined = [node for node in nodes if _torch_private.marker_name(node.target) == "joined"]
+    if not joined:
+        return
+    outside = {_storage(node) for node in nodes if node.op in ("placeholder", "get_attr")}
+    (output,) = (node for node in nodes if node.op == "output")
+    returned = [_storage(node) for node in output.args[0]]
+    place = {node: i for i, node in enumerate(nodes)}
+    changes = [(place[node], _storage(changed)) for node in nodes for changed in _changed_in_place(node)]
+    for marker in joined:
+        site, result, *sides = marker.args
+        storages = {_storage(node) for node in (result, *sides)}
+        known = {_storage(side) for side in sides} & (outside | set(returned))
+        reason = None
+        if any(at > place[marker] and storage in storages for at, storage in changes):
+            reason = "a side's tensor is changed in place later"
+        elif _storage(result) in returned and known:
+            reason = "a side's result is a tensor that is known outside of the graph"
+        if reason is not None:
+            declined[site] = reason
+            raise _torch_private.TraceAgain(restart_reason=reason)
+        graph.graph.erase_node(marker)
+    graph.recompile()
 
 
 def _require_undoable(graph: torch.fx.GraphModule, facts: _torch_private.GraphFacts) -> None:

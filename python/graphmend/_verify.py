@@ -99,7 +99,7 @@ def verify(program: Sequence[str], settings: _config.Settings, tolerance: float)
     if not settings.quiet:
         print("  " + gathered.summary().removeprefix("graphmend: "))
     if settings.report:
-        problem = gathered.save(settings.report)
+        problem = gathered.save(settings.report, program)
         if problem:
             print(problem, file=sys.stderr)
     return 1 if difference else 0
@@ -156,9 +156,7 @@ def _run_once(program: Sequence[str], variables: dict[str, str], given: bytes) -
     # Sets of strings are walked in the same order in both.
     variables.setdefault("PYTHONHASHSEED", "0")
     started = time.perf_counter()
-    done = subprocess.run(
-        _run.python_command(program), env=variables, input=given, capture_output=True, check=False
-    )
+    done = subprocess.run(_run.python_command(program), env=variables, input=given, capture_output=True, check=False)
     seconds = time.perf_counter() - started
     output, errors = (stream.decode("utf-8", "backslashreplace") for stream in (done.stdout, done.stderr))
     return Outcome(output, errors, done.returncode, seconds)

@@ -20,7 +20,8 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-constexpr std::array<std::string_view, 3> kCommands = {"parse", "dump", "help"};
+constexpr std::array<std::string_view, 3> kPythonCommands = {"run", "explain", "verify"};
+constexpr std::array<std::string_view, 6> kCommands = {"run", "explain", "verify", "parse", "dump", "help"};
 constexpr std::array<std::string_view, 7> kDumpKinds = {"tokens", "tree",     "ast",    "scopes",
                                                         "flow",   "liveness", "effects"};
 constexpr std::array<std::string_view, 3> kOutputFormats = {"text", "concise", "json"};
@@ -180,6 +181,8 @@ Request read_help(const Words& words) {
     command = word;
   }
   if (!command.empty() && !index_of(kCommands, command)) return unknown("command", command, kCommands);
+  // Their options are read there, so their pages are there.
+  if (index_of(kPythonCommands, command)) return PythonRequest{{command, "--help"}};
   return TextRequest{std::string(help_page(command))};
 }
 
@@ -189,6 +192,7 @@ Request read_command_line(const std::vector<std::string>& words) {
   if (words.empty()) return wrong("no command given");
   const std::string& first = words[0];
   const Words rest(words.begin() + 1, words.end());
+  if (index_of(kPythonCommands, first)) return PythonRequest{words};
   if (first == "parse") return read_parse(rest);
   if (first == "dump") return read_dump(rest);
   if (first == "help") return read_help(rest);

@@ -30,6 +30,11 @@ struct DumpRequest {
   Version target = kAnyVersion;
 };
 
+// What Python does: `run`, `explain`, `verify`, with all of their words.
+struct PythonRequest {
+  std::vector<std::string> words;
+};
+
 // Text to print: help, a version.
 struct TextRequest {
   std::string text;
@@ -40,7 +45,7 @@ struct UsageError {
   std::string message;
 };
 
-using Request = std::variant<ParseRequest, DumpRequest, TextRequest, UsageError>;
+using Request = std::variant<ParseRequest, DumpRequest, PythonRequest, TextRequest, UsageError>;
 
 // `words` without the name of the program.
 Request read_command_line(const std::vector<std::string>& words);

@@ -17,6 +17,8 @@ inline constexpr std::string_view kStandardInputName = "<stdin>";
 
 int run_parse(const ParseRequest& request, Output& out, Output& err);
 int run_dump(const DumpRequest& request, Output& out, Output& err);
+// Comes back only when there is no Python.
+int run_python(const PythonRequest& request, Output& out, Output& err);
 
 // One line on standard error, after everything that was printed before it.
 void complain(Output& out, Output& err, std::string_view message);

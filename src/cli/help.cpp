@@ -6,11 +6,14 @@ namespace graphmend {
 namespace {
 
 constexpr std::string_view kOverview =
-    R"(graphmend reads Python source, of every version from 3.8 to 3.15, as CPython does.
+    R"(graphmend mends what breaks the graphs of torch.compile, without a change to the program or to what it does.
 
 Usage: graphmend COMMAND [OPTIONS] ...
 
 Commands:
+  run SCRIPT [ARGUMENTS]      run a program with its own calls of torch.compile mended
+  explain SCRIPT [ARGUMENTS]  run it, and show every place that broke: why, and what was done or what to do
+  verify SCRIPT [ARGUMENTS]   run it as it was written and mended, and compare what it prints and how it ends
   parse PATH...               report the syntax errors of files and folders
   dump KIND FILE              print what graphmend makes of one file: its tokens, tree, scopes, flow, …
   help [COMMAND]              explain a command
@@ -20,12 +23,16 @@ Options:
   -V, --version   print the version
 
 Examples:
+  graphmend run train.py --epochs 3      # instead of: python train.py --epochs 3
+  graphmend run --report out.html -m mypackage.train
+  graphmend explain train.py
   graphmend parse src tests              # every *.py and *.pyi below two folders
   graphmend parse --target-version 3.9 setup.py
   graphmend dump ast model.py            # what CPython's ast.dump prints
   git show HEAD:model.py | graphmend parse -
 
-Exit status: 0 all is well, 1 syntax errors were found, 2 a bad command line or a file that cannot be read.
+Exit status: of run and explain, that of the program; of the others, 0 all is well, 1 syntax errors were found or the
+runs differ, 2 a bad command line, a bad setting or a file that cannot be read.
 )";
 
 constexpr std::string_view kParse =
@@ -96,7 +103,7 @@ Usage: graphmend help [COMMAND]
 
 Examples:
   graphmend help
-  graphmend help parse
+  graphmend help run
 )";
 
 }  // namespace

@@ -30,6 +30,7 @@ namespace {
 int run(const Request& request, Output& out, Output& err) {
   if (const auto* parse = std::get_if<ParseRequest>(&request)) return run_parse(*parse, out, err);
   if (const auto* dump = std::get_if<DumpRequest>(&request)) return run_dump(*dump, out, err);
+  if (const auto* python = std::get_if<PythonRequest>(&request)) return run_python(*python, out, err);
   if (const auto* text = std::get_if<TextRequest>(&request)) {
     out.write(text->text);
     return kExitOk;

@@ -170,16 +170,17 @@ bool CfgBuilder::may_raise(ElementKind kind, NodeId node) const {
   }
 }
 
-// The current block ends here; control goes where `way` leads from inside all frames.
-void CfgBuilder::leave(Way way) {
+// The current block ends here; control goes where `way` leads from inside all frames. `region` is the jump itself, or
+// what held it up.
+void CfgBuilder::leave(Way way, NodeId region) {
   for (size_t i = frames_.size(); i-- > 0;) {
     Frame& frame = frames_[i];
     const bool loop = frame.kind == FrameKind::Loop;
     if (loop && way != kBreak && way != kContinue) continue;
     if (!loop && !frame.entries[way]) frame.entries[way] = new_block();
-    return connect(current_, frame.entries[way], way == kReturn ? EdgeKind::Return : EdgeKind::Next);
+    return connect(current_, frame.entries[way], way == kReturn ? EdgeKind::Return : EdgeKind::Next, region);
   }
-  connect(current_, BlockId(1), EdgeKind::Return);
+  connect(current_, BlockId(1), EdgeKind::Return, region);
 }
 
 void CfgBuilder::note_entry(NodeId statement) {

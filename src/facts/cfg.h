@@ -49,8 +49,8 @@ enum class EdgeKind : uint8_t { Next, True, False, Raise, Return };
 struct Edge {
   BlockId to;
   EdgeKind kind = EdgeKind::Next;
-  // Of a Raise edge, on which an exception that was pending goes on: the Try, Finally, WithItem or ExceptHandler that
-  // held it up. To what lies inside of that the edge is a normal end.
+  // Of a Raise or Return edge, on which an exception or `return` that was pending goes on: the Try, Finally, WithItem
+  // or ExceptHandler that held it up. To what lies inside of that the edge is a normal end. Else the jump itself.
   NodeId region;
 };
 

@@ -47,7 +47,7 @@ class CfgBuilder {
   void add(ElementKind kind, NodeId node);
   bool may_raise(ElementKind kind, NodeId node) const;
   bool is_trivial(NodeId expression) const;
-  void leave(Way way);
+  void leave(Way way, NodeId region);
   void note_entry(NodeId statement);
   Cfg finish();
   void mark_reachable(Cfg& cfg) const;

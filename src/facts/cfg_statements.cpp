@@ -62,13 +62,13 @@ void CfgBuilder::statement(NodeId id) {
       break;
     case NodeKind::Return:
       add(ElementKind::Statement, id);
-      leave(kReturn);
+      leave(kReturn, id);
       start_unreachable();
       break;
     case NodeKind::Break:
     case NodeKind::Continue:
       add(ElementKind::Statement, id);
-      leave(tree_.kind(id) == NodeKind::Break ? kBreak : kContinue);
+      leave(tree_.kind(id) == NodeKind::Break ? kBreak : kContinue, id);
       start_unreachable();
       break;
     case NodeKind::Raise:
@@ -244,7 +244,7 @@ void CfgBuilder::go_on(const Frame& frame, Way way, BlockId after) {
       if (frame.kind == FrameKind::With && may_swallow(frame.node)) connect(current_, after);
       return connect(current_, raise_to_, EdgeKind::Raise, frame.node);
     default:
-      return leave(way);
+      return leave(way, frame.node);
   }
 }
 

@@ -44,13 +44,12 @@ class RangeFlow {
   }
 
  private:
-  // An exception that goes on leaves by exception what held it up, and ends normally what was done meanwhile.
-  bool is_raise(const Edge& edge) const {
-    return edge.kind == EdgeKind::Raise && edge.region >= first_ && edge.region < end_;
-  }
-
+  // An exception that goes on leaves by exception what held it up, and ends normally what was done meanwhile. So does a
+  // `return`.
   Target along(const Edge& edge, const Target& from) const {
-    return {ElementId(), edge.to, from.raised || is_raise(edge), from.returned || edge.kind == EdgeKind::Return};
+    const bool ours = edge.region && edge.region >= first_ && edge.region < end_;
+    return {ElementId(), edge.to, from.raised || (ours && edge.kind == EdgeKind::Raise),
+            from.returned || (ours && edge.kind == EdgeKind::Return)};
   }
 
   // Blocks without elements lead straight on; every loop has an element, so this ends.

@@ -105,6 +105,8 @@ TEST(Liveness, MustIgnoresReturnAndRaise) {
   FunctionFlow i("def f(a):\n  try:\n    if a:\n      return 1\n    x = 1\n  finally:\n    a()\n");
   EXPECT_EQ(i.must(2, 2), "x");
   EXPECT_EQ(i.must(3, 5), "x");
+  FunctionFlow j("def f(a):\n  try:\n    return 1\n  finally:\n    if a:\n      x = 1\n");
+  EXPECT_EQ(j.must(5, 5), "") << "what is done before a `return` goes on ends as ever";
   EXPECT_EQ(FunctionFlow("def f(a):\n  if a:\n    x = 1\n").must(2, 2), "") << "the end is no `return`";
 }
 

@@ -3,12 +3,14 @@
 #include "mend/mend.h"
 
 #include <algorithm>
-#include <map>
+#include <memory>
+#include <set>
 
 #include "mend/check.h"
 #include "mend/context.h"
 #include "mend/piece_text.h"
 #include "mend/postpone.h"
+#include "mend/select.h"
 #include "source/line_index.h"
 
 namespace graphmend {
@@ -32,6 +34,51 @@ std::string hex(uint64_t value) {
 struct Edit {
   Span replaced;
   PieceText text;
+  // While it is being written: what it copies is not to be replaced by itself.
+  bool active = false;
+};
+
+// Copies a span of the original with all edits in it, and what edits copy with the edits in that. A mend that repeats
+// its text doubles what is mended inside of it, so the depth is bounded; deeper ones are left out, which is sound.
+class Writer {
+ public:
+  Writer(std::string_view text, std::vector<Edit>& edits) : edits_(edits), whole_(text) {
+    std::stable_sort(edits_.begin(), edits_.end(), [](const Edit& one, const Edit& other) {
+      // What is put in before a span stands before what replaces it, the outer before the inner.
+      if (one.replaced.start != other.replaced.start) return one.replaced.start < other.replaced.start;
+      if ((one.replaced.size() == 0) != (other.replaced.size() == 0)) return one.replaced.size() == 0;
+      return one.replaced.end > other.replaced.end;
+    });
+  }
+
+  void write(Span span, int depth = 0) {
+    uint32_t at = span.start;
+    auto edit = std::lower_bound(edits_.begin(), edits_.end(), span.start,
+                                 [](const Edit& each, uint32_t start) { return each.replaced.start < start; });
+    for (; depth < kMaxDepth && edit != edits_.end() && edit->replaced.start < span.end; ++edit) {
+      if (edit->active || edit->replaced.start < at || edit->replaced.end > span.end) continue;
+      whole_.copy({at, edit->replaced.start});
+      at = edit->replaced.end;
+      edit->active = true;
+      for (const Piece& piece : edit->text.pieces()) {
+        if (piece.copied) {
+          write(piece.original, depth + 1);
+        } else {
+          whole_.add(std::string_view(edit->text.text()).substr(piece.start, piece.end - piece.start), piece.original);
+        }
+      }
+      edit->active = false;
+    }
+    whole_.copy({at, span.end});
+  }
+
+  PieceText& whole() { return whole_; }
+
+ private:
+  static constexpr int kMaxDepth = 6;
+
+  std::vector<Edit>& edits_;
+  PieceText whole_;
 };
 
 // The innermost statements on a line (several when they are separated by semicolons), and clauses with a test.
@@ -52,6 +99,90 @@ std::vector<NodeId> statements_at(const MendContext& context, const LineIndex& l
   return found;
 }
 
+// Finds the mend for one place after another and gathers the edits.
+class Mender {
+ public:
+  Mender(const MendContext& context, Mended& result) : context_(context), result_(result) {}
+
+  // False, with the reason, when nothing can be done about the place.
+  bool mend_place(NodeId place, uint32_t line, std::string& reason) {
+    if (!seen_.insert(place).second) return true;
+    const NodeKind kind = context_.tree.kind(place);
+    const Span span = context_.span(place);
+    if (only_talks(context_, place)) {
+      auto postponed = postpone(context_, place, reason);
+      if (!postponed) return false;
+      result_.mends.push_back({MendKind::Postpone, line, span, postponed->site, std::move(postponed->outlined)});
+      edits_.push_back({{span.start, span.start}, std::move(postponed->prefix)});
+      return true;
+    }
+    if (kind == NodeKind::If || kind == NodeKind::Elif || kind == NodeKind::Assert) {
+      if (auto checked = check(context_, place, reason)) {
+        result_.mends.push_back({MendKind::Check, line, span, checked->site, {}});
+        edits_.push_back({checked->replaced, std::move(checked->test)});
+        return true;
+      }
+      if (kind == NodeKind::Assert) return false;
+      std::string other;
+      auto selected = select_branch(context_, facts(), place, other);
+      if (!selected) {
+        reason = "branch on a tensor's value; " + other;
+        return false;
+      }
+      add_select(std::move(*selected), line, span);
+      mend_inside(place, line);
+      return true;
+    }
+    return mend_choices(place, line, reason);
+  }
+
+  std::vector<Edit>& edits() { return edits_; }
+
+ private:
+  // All of a statement's `… if … else …`: which of them broke is not known.
+  bool mend_choices(NodeId place, uint32_t line, std::string& reason) {
+    bool mended = false;
+    std::string other = "no mend for this kind of statement";
+    for (NodeId id = place; id < context_.tree.end_of(place); ++id) {
+      if (context_.tree.kind(id) != NodeKind::IfExp) continue;
+      other.clear();
+      auto selected = select_choice(context_, facts(), id, other);
+      if (!selected) continue;
+      add_select(std::move(*selected), line, context_.span(place));
+      mended = true;
+    }
+    if (!mended) reason = other;
+    return mended;
+  }
+
+  // The branches inside of one that is selected: their tests may be tensors too.
+  void mend_inside(NodeId place, uint32_t line) {
+    for (NodeId id = place + 1; id < context_.tree.end_of(place); ++id) {
+      if (context_.tree.kind(id) != NodeKind::If || !seen_.insert(id).second) continue;
+      std::string reason;
+      auto selected = select_branch(context_, facts(), id, reason);
+      if (selected) add_select(std::move(*selected), line, context_.span(id));
+    }
+  }
+
+  void add_select(Selected selected, uint32_t line, Span span) {
+    result_.mends.push_back({MendKind::Select, line, span, selected.site, {}});
+    edits_.push_back({selected.replaced, std::move(selected.text)});
+  }
+
+  const ModuleFacts& facts() {
+    if (!facts_) facts_ = std::make_unique<ModuleFacts>(context_);
+    return *facts_;
+  }
+
+  const MendContext& context_;
+  Mended& result_;
+  std::set<NodeId> seen_;
+  std::vector<Edit> edits_;
+  // Made when the first mend needs them.
+  std::unique_ptr<ModuleFacts> facts_;
+};
+
 }  // namespace
 
 std::string MendContext::site(NodeId id, std::string_view kind) const {
@@ -65,50 +196,18 @@ Mended mend(std::string_view text, const Tokens& tokens, const Tree& tree, const
   const MendContext context{text, tokens, tree, request};
   const LineIndex lines(text);
   Mended result;
-  // By start, so that the text is written front to back; one mend a place.
-  std::map<uint32_t, Edit> edits;
-  std::vector<NodeId> seen;
+  Mender mender(context, result);
   for (uint32_t line : request.lines) {
     const std::vector<NodeId> places = statements_at(context, lines, line);
     std::string reason = places.empty() ? "no statement on this line" : "";
     bool mended = false;
-    for (NodeId place : places) {
-      if (std::find(seen.begin(), seen.end(), place) != seen.end()) {
-        mended = true;
-        continue;
-      }
-      const NodeKind kind = tree.kind(place);
-      const Span span = context.span(place);
-      if (only_talks(context, place)) {
-        if (auto postponed = postpone(context, place, reason)) {
-          result.mends.push_back({MendKind::Postpone, line, span, postponed->site, std::move(postponed->outlined)});
-          edits.insert({span.start, {{span.start, span.start}, std::move(postponed->prefix)}});
-          seen.push_back(place);
-          mended = true;
-        }
-      } else if (kind == NodeKind::If || kind == NodeKind::Elif || kind == NodeKind::Assert) {
-        if (auto checked = check(context, place, reason)) {
-          result.mends.push_back({MendKind::Check, line, span, checked->site, {}});
-          edits.insert({checked->replaced.start, {checked->replaced, std::move(checked->test)}});
-          seen.push_back(place);
-          mended = true;
-        }
-      } else if (reason.empty()) {
-        reason = "no mend for this kind of statement";
-      }
-    }
+    for (NodeId place : places) mended = mender.mend_place(place, line, reason) || mended;
     if (!mended) result.declined.push_back({line, reason});
   }
-  PieceText whole(text);
-  uint32_t at = 0;
-  for (auto& [start, edit] : edits) {
-    whole.copy({at, edit.replaced.start});
-    whole.append(edit.text);
-    at = edit.replaced.end;
-  }
-  whole.copy({at, static_cast<uint32_t>(text.size())});
-  result.text = whole.take_text();
-  result.pieces = whole.take_pieces();
+  Writer writer(text, mender.edits());
+  writer.write({0, static_cast<uint32_t>(text.size())});
+  result.text = writer.whole().take_text();
+  result.pieces = writer.whole().take_pieces();
   return result;
 }
 

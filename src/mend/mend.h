@@ -23,7 +23,7 @@ struct MendRequest {
   std::vector<std::string> talkers;
 };
 
-enum class MendKind : uint8_t { Postpone, Check };
+enum class MendKind : uint8_t { Postpone, Check, Select };
 
 // A piece of mended text. Copied text has its own place in the original; added text stands for the place it serves.
 struct Piece {

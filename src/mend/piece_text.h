@@ -39,6 +39,8 @@ class PieceText {
   }
 
   std::string_view original() const { return original_; }
+  const std::string& text() const { return text_; }
+  const std::vector<Piece>& pieces() const { return pieces_; }
   std::string take_text() { return std::move(text_); }
   std::vector<Piece> take_pieces() { return std::move(pieces_); }
 

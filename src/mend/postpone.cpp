@@ -139,6 +139,7 @@ class Splitter {
   bool split(NodeId id) {
     const Tree& tree = context_.tree;
     if (is_literal(id)) return true;
+    if (tree.kind(id) == NodeKind::Interpolation && (tree[id].flags & node_flag::kDebug)) return split_debug(id);
     if (is_structure(id)) return split_children(id);
     if (tree.kind(id) == NodeKind::Strings && !contains_forcing(id)) return true;
     if (!contains_forcing(id)) return take(id);
@@ -163,6 +164,41 @@ class Splitter {
         return false;
     }
   }
+
+  // `{x + 1=}` shows the text of its expression, which travels beside its value: `{label}{value!r}`.
+  bool split_debug(NodeId id) {
+    const Tree& tree = context_.tree;
+    const InterpolationView view(tree, id);
+    const Span span = context_.span(id);
+    const Span expression = context_.span(view.expression);
+    uint32_t label_end = view.format_spec ? context_.span(view.format_spec).start : span.end - 1;
+    const bool converts = tree[id].op != 0;
+    if (converts) label_end = static_cast<uint32_t>(context_.text.rfind('!', label_end));
+    body_.copy({body_from_, span.start});
+    body_.add("{" + next_parameter() + "}{(", span);
+    values_.add(", " + quoted(context_.text.substr(span.start + 1, label_end - span.start - 1)), statement_);
+    body_from_ = expression.start;
+    if (!split(view.expression)) return false;
+    body_.copy({body_from_, expression.end});
+    body_.add(converts || view.format_spec ? ")" : ")!r", span);
+    body_from_ = label_end;
+    return !view.format_spec || split(view.format_spec);
+  }
+
+  static std::string quoted(std::string_view text) {
+    std::string literal = "'";
+    for (char c : text) {
+      if (c == '\\' || c == '\'') literal += '\\';
+      if (c == '\n') {
+        literal += "\\n";
+      } else if (c != '\r') {
+        literal += c;
+      }
+    }
+    return literal + "'";
+  }
+
+  std::string next_parameter() { return "__graphmend_" + std::to_string(count_++) + "__"; }
 
   bool split_children(NodeId id) {
     const Tree& tree = context_.tree;
@@ -196,7 +232,7 @@ class Splitter {
       }
     }
     const Span span = context_.span(id);
-    const std::string parameter = "__graphmend_" + std::to_string(count_++) + "__";
+    const std::string parameter = next_parameter();
     values_.add(", ", statement_);
     values_.copy(span);
     body_.copy({body_from_, span.start});

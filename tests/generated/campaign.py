@@ -59,6 +59,8 @@ class Summary:
     features: Counter[str] = field(default_factory=Counter)
     mended: Counter[str] = field(default_factory=Counter)
     left: Counter[str] = field(default_factory=Counter)
+    # Frames in which the original ran instead of the graph.
+    misses: int = 0
     known: Counter[str] = field(default_factory=Counter)
     raised: Counter[str] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)
@@ -141,6 +143,7 @@ def _add(summary: Summary, request: Request, index: int, verdict: Verdict) -> No
     summary.features.update(set(program.features))
     summary.mended.update(verdict.fired.mended)
     summary.left.update(verdict.fired.left)
+    summary.misses += verdict.fired.misses
     summary.known.update(set(verdict.known))
     summary.raised.update(verdict.raised)
     if verdict.kind:

@@ -20,10 +20,10 @@ def main(arguments: list[str]) -> int:
     subject = options.subject or subjects.available()[-1]
     request = Request(subject, options.backend, options.seed, options.jobs, options.batch, options.limit)
     if options.planted:
-        return _planted(request, options.count)
+        return _planted(request, options.programs)
     if options.replay:
         return _replay(request, options.replay)
-    summary = run_campaign(request, range(options.start, options.start + options.count), _progress(options.count))
+    summary = run_campaign(request, range(options.start, options.start + options.programs), _progress(options.programs))
     print(file=sys.stderr)
     _report(request, summary)
     if summary.failures:
@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.generated", description="random tensor programs, compared")
-    parser.add_argument("--count", type=int, default=300, help="how many programs (300)")
+    parser.add_argument("--programs", type=int, default=300, help="how many programs (300)")
     parser.add_argument("--start", type=int, default=0, help="the index of the first one (0)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--backend", default="eager", help="eager, aot_eager, inductor (eager)")
@@ -44,7 +44,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--out", type=Path, default=Path("generated_failures"), help="where failing programs go")
     parser.add_argument("--reduce", type=int, default=1, help="how many failures of each kind are reduced (1)")
     parser.add_argument("--replay", type=Path, nargs="+", help="judge these programs instead")
-    parser.add_argument("--planted", action="store_true", help="plant each bug; it must be found in COUNT programs")
+    parser.add_argument("--planted", action="store_true", help="plant each bug; it must be found in PROGRAMS programs")
     return parser
 
 
@@ -64,6 +64,7 @@ def _report(request: Request, summary: Summary) -> None:
     print(f"programs {summary.programs}, calls {summary.calls}, effects {summary.events}, exceptions {raised}")
     print(f"{summary.wall:.1f} s, {summary.programs / max(summary.wall, 1e-9):.2f} programs a second,", end=" ")
     print(f"{summary.busy / max(summary.programs, 1):.3f} s of processor time a program")
+    print(f"the original ran instead of the graph in {summary.misses} frames")
     _table("mended", summary.mended)
     _table("left", summary.left)
     _table("programs with a known difference of torch.compile itself", summary.known)

@@ -1,7 +1,7 @@
 """The verdict on one program. In: its file, a subject, a backend. Out: the differences that no known one explains.
 
-Compared: mended/eager with original/eager, and mended/compiled with original/eager, or where the committed list
-names a difference of Dynamo itself, with original/compiled.
+Compared with original/eager: the original after it was compiled, mended code in eager, and mended/compiled; the last,
+where the committed list names a difference of Dynamo itself, with original/compiled.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ from .observe import Observation
 from .run import load, run_variant
 from .subject import Fired, Plain, Subject
 
+# The program's own functions, once they have been compiled elsewhere.
+AFTERWARDS = "original/eager afterwards"
+# Mended code, called outside of torch.compile.
 EAGER = "mended/eager"
 COMPILED = "mended/compiled"
 
@@ -82,10 +85,12 @@ def judge(path: Path, subject: Subject, backend: str) -> Verdict:
         one = subject.fired(compiled)
         verdict.fired.mended.update(one.mended)
         verdict.fired.left.update(one.left)
-    if subject.changes_code:
-        # The same module object: its functions now have the mended code.
-        eager = run_variant(module, lambda target: target, path)
-        verdict.wrong[EAGER] = compare(expected, eager, Rules())
+        verdict.fired.misses += one.misses
+    verdict.wrong[AFTERWARDS] = compare(expected, run_variant(module, lambda target: target, path), Rules())
+    mended = subject.mended(module)
+    if mended is not None:
+        with mended:
+            verdict.wrong[EAGER] = compare(expected, run_variant(module, lambda target: target, path), Rules())
     subject.release()
     differences = compare(expected, seen, rules)
     if differences:

@@ -121,7 +121,6 @@ class Simulated:
     """The subject, and one transaction: `compile` gives a Simulated with a target."""
 
     name = "simulated"
-    changes_code = True
 
     def __init__(self, target: Target | None = None, points: Points | None = None) -> None:
         self.target = target
@@ -139,6 +138,9 @@ class Simulated:
 
     def fired(self, compiled: Target) -> Fired:
         return Fired()
+
+    def mended(self, module: types.ModuleType) -> None:
+        return None
 
     def release(self) -> None:
         pass

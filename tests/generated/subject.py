@@ -6,11 +6,14 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import importlib
 import importlib.util
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, Protocol
 
 import torch
@@ -27,14 +30,14 @@ class Fired:
     mended: Counter[str] = field(default_factory=Counter)
     # Breaks that were left, by the reason given.
     left: Counter[str] = field(default_factory=Counter)
+    # Frames in which the original ran instead of the graph.
+    misses: int = 0
 
 
 class Subject(Protocol):
     """What the harness needs of it."""
 
     name: str
-    # Whether the program's own code is another one after compile; if so, its eager run is compared as well.
-    changes_code: bool
 
     @property
     def transform(self) -> Transform | None:
@@ -44,6 +47,9 @@ class Subject(Protocol):
 
     def fired(self, compiled: Target) -> Fired: ...
 
+    def mended(self, module: ModuleType) -> AbstractContextManager[None] | None:
+        """A context in which the program's functions have mended code, to be run in eager; None if there is none."""
+
     def release(self) -> None:
         """Forgets what belongs to one program, so that the next one in this process starts clean."""
 
@@ -52,7 +58,6 @@ class Plain:
     """torch.compile without mends: what Dynamo itself does."""
 
     name = "plain"
-    changes_code = False
     transform: Transform | None = None
 
     def compile(self, target: Target, backend: str, dynamic: bool | None) -> Target:
@@ -63,6 +68,9 @@ class Plain:
         counters: dict[str, Counter[str]] = torch._dynamo.utils.counters
         return Fired(left=Counter({_first_line(reason): n for reason, n in counters["graph_break"].items()}))
 
+    def mended(self, module: ModuleType) -> AbstractContextManager[None] | None:
+        return None
+
     def release(self) -> None:
         torch._dynamo.reset()
         torch._dynamo.utils.counters.clear()
@@ -72,11 +80,11 @@ class Graphmend:
     """graphmend.compile, and its report."""
 
     name = "graphmend"
-    changes_code = True
     transform: Transform | None = None
 
     def __init__(self) -> None:
         self._product: Any = importlib.import_module("graphmend._compile")
+        self._code: Any = importlib.import_module("graphmend._mended_code")
 
     def compile(self, target: Target, backend: str, dynamic: bool | None) -> Target:
         compiled: Target = self._product.compile(target, backend=backend, dynamic=dynamic)
@@ -84,27 +92,59 @@ class Graphmend:
 
     def fired(self, compiled: Target) -> Fired:
         report = getattr(compiled, "report", None)
+        if report is None:
+            return Fired()
         return Fired(
-            mended=Counter(_word(entry, "mend", "kind", "rule") for entry in getattr(report, "mended", ())),
-            left=Counter(_word(entry, "reason", "gb_type", "kind") for entry in getattr(report, "left", ())),
+            mended=Counter(_first_line(place.mend) for place in report.mended),
+            left=Counter(_first_line(place.reason) for place in report.left),
+            misses=report.misses,
         )
 
+    def mended(self, module: ModuleType) -> AbstractContextManager[None] | None:
+        codes = {}
+        for source in self._code._sources.values():
+            if source.globals is vars(module):
+                codes.update(source.codes)
+        return _with_code(_functions(module), codes) if codes else None
+
     def release(self) -> None:
-        # All originals back; `disable` would do that too, but for good.
-        importlib.import_module("graphmend._swap").restore_all()
+        # `disable` would do that too, but for good.
+        self._code.forget_all()
         torch._dynamo.reset()
+
+
+@contextlib.contextmanager
+def _with_code(functions: list[FunctionType], codes: dict[CodeType, CodeType]) -> Iterator[None]:
+    """The code of an enclosing function holds that of the functions it makes."""
+    own = [(function, function.__code__) for function in functions]
+    for function, code in own:
+        function.__code__ = codes.get(code, code)
+    try:
+        yield
+    finally:
+        for function, code in own:
+            function.__code__ = code
+
+
+def _functions(module: ModuleType) -> list[FunctionType]:
+    """The functions that a program's file defines, in its globals and in its classes."""
+    found: list[FunctionType] = []
+    pending = [value for value in vars(module).values() if getattr(value, "__module__", None) == module.__name__]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, type):
+            pending += vars(value).values()
+        elif isinstance(value, property):
+            pending.append(value.fget)
+        elif hasattr(value, "__wrapped__"):
+            pending.append(value.__wrapped__)
+        elif isinstance(value, FunctionType) and value.__globals__ is vars(module):
+            found.append(value)
+    return found
 
 
 def _first_line(text: str) -> str:
     return text.strip().split("\n")[0]
-
-
-def _word(entry: Any, *names: str) -> str:
-    for name in names:
-        value = getattr(entry, name, None)
-        if value is not None:
-            return _first_line(str(value))
-    return _first_line(str(entry))
 
 
 def available() -> list[str]:

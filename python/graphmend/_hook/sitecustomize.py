@@ -37,4 +37,4 @@ except Exception as error:
 
 # Who imported this gets the user's own, or hears that there is none.
 del sys.modules["sitecustomize"]
-import sitecustomize as _  # noqa: E402, F401
+__import__("sitecustomize")

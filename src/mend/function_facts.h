@@ -1,0 +1,39 @@
+// Facts about the function around a place. In: the facts of the module. Out: its flow, uses, liveness, definitions.
+// They refer to each other, so they are made in place and never moved.
+#pragma once
+
+#include "facts/cfg.h"
+#include "facts/definitions.h"
+#include "facts/effects.h"
+#include "facts/liveness.h"
+#include "facts/scopes.h"
+#include "facts/uses.h"
+#include "mend/context.h"
+
+namespace graphmend {
+
+struct ModuleFacts {
+  explicit ModuleFacts(const MendContext& context)
+      : scopes(compute_scopes(context.text, context.tokens, context.tree)),
+        effects(compute_effects(context.text, context.tokens, context.tree, scopes)) {}
+
+  const Scopes scopes;
+  const ModuleEffects effects;
+};
+
+struct FunctionFacts {
+  FunctionFacts(const MendContext& context, const ModuleFacts& module, NodeId function)
+      : cfg(compute_cfg(context.tree, context.tokens, function, context.text)),
+        uses(compute_uses(context.text, context.tokens, context.tree, cfg, module.scopes)),
+        liveness(compute_liveness(context.tree, cfg, uses)),
+        definitions(compute_definitions(cfg, uses)) {}
+  FunctionFacts(const FunctionFacts&) = delete;
+  FunctionFacts& operator=(const FunctionFacts&) = delete;
+
+  const Cfg cfg;
+  const Uses uses;
+  const Liveness liveness;
+  const Definitions definitions;
+};
+
+}  // namespace graphmend

@@ -1,0 +1,142 @@
+// What the sides of a branch may be for select. In: statements, expressions. Out: yes, or the reason why not.
+// Effects know what code may do; what it costs, and what its derivative does with infinities, is known by name here.
+#include "mend/sides.h"
+
+#include <algorithm>
+#include <array>
+
+namespace graphmend {
+
+namespace {
+
+// Computing these for nothing costs more than a break saves.
+constexpr std::array<std::string_view, 22> kCostly = {
+    "matmul", "mm",     "bmm",  "baddbmm", "addmm",  "einsum", "tensordot", "linear", "bilinear", "conv1d",   "conv2d",
+    "conv3d", "svd",    "qr",   "eigh",    "eig",    "inverse", "pinverse", "cholesky", "lstsq",  "multi_head_attention_forward",
+    "scaled_dot_product_attention"};
+
+// Their derivatives only pass, move, mask or sum what comes back, or multiply it by constants of the program.
+constexpr std::array<std::string_view, 46> kKeepsZero = {
+    "clamp",     "clamp_min",  "clamp_max",   "clip",      "relu",        "zeros_like", "ones_like", "full_like",
+    "empty_like", "detach",    "neg",         "where",     "masked_fill", "reshape",    "view",      "view_as",
+    "flatten",   "unflatten",  "transpose",   "permute",   "squeeze",     "unsqueeze",  "expand",    "expand_as",
+    "contiguous", "to",        "float",       "half",      "double",      "bfloat16",   "type_as",   "clone",
+    "nan_to_num", "sum",       "add",         "sub",       "zeros",       "ones",       "full",      "finfo",
+    "size",      "dim",        "numel",       "tensor",    "narrow",      "select"};
+
+template <size_t n>
+bool is_one_of(std::string_view name, const std::array<std::string_view, n>& names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::string_view last_name(const MendContext& context, NodeId callee) {
+  const NodeKind kind = context.tree.kind(callee);
+  if (kind != NodeKind::Attribute && kind != NodeKind::Name) return "";
+  return context.token_at(context.tree[callee].last_token);
+}
+
+// Statements whose meaning is in their expressions and in the names they bind.
+bool is_plain_statement(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::Assign:
+    case NodeKind::AnnAssign:
+    case NodeKind::ExprStatement:
+    case NodeKind::Pass:
+    case NodeKind::If:
+    case NodeKind::For:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::string shown(std::string_view text) {
+  std::string line(text.substr(0, text.find('\n')));
+  if (line.size() > 60) line = line.substr(0, 57) + "...";
+  return "`" + line + "`";
+}
+
+}  // namespace
+
+bool only_computes(const MendContext& context, const ModuleFacts& facts, NodeId code, std::string& reason) {
+  const Tree& tree = context.tree;
+  const NodeKind clause = tree.kind(code);
+  if (clause == NodeKind::If || clause == NodeKind::Body || clause == NodeKind::Elif || clause == NodeKind::Else) {
+    // Its tests may be tensors again; that branch is mended as well, or breaks.
+    for (NodeId part : tree.children(code)) {
+      if (!only_computes(context, facts, part, reason)) return false;
+    }
+    return true;
+  }
+  const Effects effects = facts.effects.of(code);
+  const std::string what = shown(context.text_of(code));
+  if (effects.unknown()) {
+    reason = "what " + what + " does is not known, so it cannot be computed in vain";
+  } else if (!effects.pure()) {
+    reason = what + " does more than compute, so it must run only on its own side";
+  } else if (effects.syncs()) {
+    reason = what + " needs a tensor's value in Python";
+  } else if (!effects.total()) {
+    reason = what + " may raise, so it must run only on its own side";
+  } else if (effects.has(effect::kAssumesMethods)) {
+    reason = what + " calls a method that a subclass may override";
+  }
+  if (!reason.empty()) return false;
+  for (NodeId inner = code; inner < tree.end_of(code); ++inner) {
+    const NodeKind kind = tree.kind(inner);
+    if (node_group(kind) == NodeGroup::Statement && !is_plain_statement(kind)) {
+      reason = what + " is a statement that cannot be computed in vain";
+      return false;
+    }
+    if (kind == NodeKind::Await || kind == NodeKind::Yield || kind == NodeKind::YieldFrom || kind == NodeKind::Lambda) {
+      reason = what + " has parts that run at another time";
+      return false;
+    }
+    const bool matrix_product = kind == NodeKind::BinOp && tree[inner].operation() == Operator::MatMult;
+    const bool costly_call =
+        kind == NodeKind::Call && is_one_of(last_name(context, tree.first_child(inner)), kCostly);
+    if (matrix_product || costly_call) {
+      reason = what + " costs more in vain than the break does";
+      return false;
+    }
+  }
+  return true;
+}
+
+bool keeps_zero_gradient(const MendContext& context, NodeId code) {
+  const Tree& tree = context.tree;
+  for (NodeId inner = code; inner < tree.end_of(code); ++inner) {
+    switch (tree.kind(inner)) {
+      case NodeKind::Call:
+        if (!is_one_of(last_name(context, tree.first_child(inner)), kKeepsZero)) return false;
+        break;
+      case NodeKind::BinOp: {
+        const Operator operation = tree[inner].operation();
+        if (operation == Operator::Add || operation == Operator::Sub) break;
+        // By a number in view; it is finite.
+        NodeId left = tree.first_child(inner);
+        NodeId right = tree.next_sibling(left);
+        const bool scales = (operation == Operator::Mult || operation == Operator::Div) &&
+                            (tree.kind(left) == NodeKind::Number || tree.kind(right) == NodeKind::Number);
+        if (!scales || (operation == Operator::Div && tree.kind(right) != NodeKind::Number)) return false;
+        break;
+      }
+      // `self.weight`, say: a parameter that is used only in vain gets a gradient of zeros where it had none.
+      case NodeKind::Attribute: {
+        const std::string name = context.dotted_name(inner);
+        NodeId parent = tree.parent(inner);
+        const bool is_callee = tree.kind(parent) == NodeKind::Call && tree.first_child(parent) == inner;
+        const std::string_view last = context.token_at(tree[inner].last_token);
+        const bool plain = last == "dtype" || last == "shape" || last == "device" || last == "max" || last == "min" ||
+                           last == "eps" || last == "tiny";
+        if (!is_callee && !plain && !name.starts_with("torch.")) return false;
+        break;
+      }
+      default:
+        break;
+    }
+  }
+  return true;
+}
+
+}  // namespace graphmend

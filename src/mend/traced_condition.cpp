@@ -1,0 +1,75 @@
+// A test as tracing sees it. In: a condition. Out: text with calls in the place of `and`, `or` and `not`.
+// What is neither of these is copied.
+#include "mend/traced_condition.h"
+
+#include <vector>
+
+namespace graphmend {
+
+namespace {
+
+constexpr uint32_t kMaxDepth = 100;
+
+class TracedTest {
+ public:
+  TracedTest(const MendContext& context, PieceText& out, Span serves) : context_(context), out_(out), serves_(serves) {}
+
+  bool write(NodeId id, uint32_t depth) {
+    if (depth > kMaxDepth) return false;
+    const Tree& tree = context_.tree;
+    if (tree.kind(id) == NodeKind::UnaryOp && tree[id].operation() == Operator::Not) {
+      out_.add("__graphmend__.negate(", serves_);
+      if (!write(tree.first_child(id), depth + 1)) return false;
+      out_.add(")", serves_);
+      return true;
+    }
+    if (tree.kind(id) == NodeKind::BoolOp) {
+      std::vector<NodeId> values;
+      for (NodeId value : tree.children(id)) values.push_back(value);
+      return write_joined(values, 0, tree[id].operation() == Operator::And ? "both" : "either", depth);
+    }
+    // Parentheses, because the text of an expression may go over several lines.
+    out_.add("(", serves_);
+    out_.copy(context_.span(id));
+    out_.add(")", serves_);
+    return true;
+  }
+
+ private:
+  bool write_joined(const std::vector<NodeId>& values, size_t from, std::string_view join, uint32_t depth) {
+    if (from + 1 == values.size()) return write(values[from], depth + 1);
+    out_.add("__graphmend__." + std::string(join) + "(", serves_);
+    if (!write(values[from], depth + 1)) return false;
+    out_.add(", lambda: ", serves_);
+    if (!write_joined(values, from + 1, join, depth + 1)) return false;
+    out_.add(")", serves_);
+    return true;
+  }
+
+  const MendContext& context_;
+  PieceText& out_;
+  const Span serves_;
+};
+
+}  // namespace
+
+bool write_traced_condition(const MendContext& context, NodeId test, Span serves, PieceText& out) {
+  return TracedTest(context, out, serves).write(test, 0);
+}
+
+bool binds_or_waits(const Tree& tree, NodeId test) {
+  for (NodeId inner = test; inner < tree.end_of(test); ++inner) {
+    switch (tree.kind(inner)) {
+      case NodeKind::NamedExpr:
+      case NodeKind::Await:
+      case NodeKind::Yield:
+      case NodeKind::YieldFrom:
+        return true;
+      default:
+        break;
+    }
+  }
+  return false;
+}
+
+}  // namespace graphmend

@@ -1,0 +1,16 @@
+// A test as tracing sees it. In: a condition. Out: text in which `and`, `or` and `not` are calls that work on tensors
+// and still do not evaluate what Python would not.
+#pragma once
+
+#include "mend/context.h"
+#include "mend/piece_text.h"
+
+namespace graphmend {
+
+// False when it is nested deeper than anybody writes. `serves` is the place that tracebacks show for what is added.
+bool write_traced_condition(const MendContext& context, NodeId test, Span serves, PieceText& out);
+
+// Whether evaluating it twice, or in a lambda, could mean something else: it assigns, awaits or yields.
+bool binds_or_waits(const Tree& tree, NodeId test);
+
+}  // namespace graphmend
