@@ -18,6 +18,7 @@ import torch._dynamo
 from torch._dynamo import bytecode_transformation as bytecode
 from torch._dynamo import convert_frame, exc
 from torch._dynamo.eval_frame import OptimizedModule, set_eval_frame, skip_code
+from torch._dynamo.variables.functions import init_cellvars
 from torch._dynamo.symbolic_convert import InliningInstructionTranslator, InstructionTranslator
 from torch.fx._lazy_graph_module import _LazyGraphModule
 from torch._higher_order_ops.effects import _EffectType, _register_effectful_op
@@ -217,7 +218,13 @@ def inline_other_code(replace: Callable[[CodeType, dict[str, Any]], CodeType]) -
     @functools.wraps(original)
     def init(self: Any, parent: Any, code: CodeType, *args: Any, **kwargs: Any) -> None:
         function = next(arg for arg in (*args, *kwargs.values()) if hasattr(arg, "get_globals"))
-        original(self, parent, replace(code, function.get_globals()), *args, **kwargs)
+        new = replace(code, function.get_globals())
+        if new is not code:
+            # Arguments were bound for the function's own code; what only the new code's lambdas share has no cell yet.
+            symbolic_locals = args[0] if args else kwargs["symbolic_locals"]
+            added = [name for name in new.co_cellvars if name not in code.co_cellvars]
+            init_cellvars(parent, symbolic_locals, code.replace(co_cellvars=tuple(added)))
+        original(self, parent, new, *args, **kwargs)
 
     init._graphmend_replaces = True  # type: ignore[attr-defined]
     InliningInstructionTranslator.__init__ = init

@@ -24,6 +24,8 @@ _LEVELLED: tuple[tuple[str, str], ...] = (
     (r"\b\d+:\d\d<(\d+:\d\d|\?)", "…<…"),
     (r"\b\d+(\.\d+)?(e[+-]?\d+)? ?(ns|us|µs|ms|s|sec|secs|seconds?|minutes?|min|it/s|s/it|iters?/s|batch/s)\b", "… s"),
     (r"/tmp[a-z0-9_]{8}\b", "/tmp…"),
+    # Compiled code has its own, and a printed tensor shows it.
+    (r",\s+grad_fn=<\w+>", ""),
 )
 # torch's log lines (`W0131 12:00:00.000000 123 torch/_dynamo/…`) and warnings of its compiler, with the line of source
 # that follows: eager has nothing to compile.
@@ -107,7 +109,7 @@ def verify(program: Sequence[str], settings: _config.Settings, tolerance: float)
 
 def _rounding_note(rounding: Rounding) -> str:
     if not rounding.count:
-        return ", to the last character"
+        return ", numbers to the last digit"
     return f"; {rounding.count} numbers differ by rounding, {rounding.largest:.1e} of their size at most"
 
 

@@ -349,7 +349,7 @@ def test_explain_shows_each_place_and_verify_finds_them_equal(tmp_path: Path) ->
     assert "  to do:  " in told.partition("model.py:24")[2]
     verified = graphmend(tmp_path, "verify", "model.py", "fail")
     assert verified.returncode == 0, verified.stdout
-    assert verified.stdout.startswith("graphmend: equal, to the last character\n")
+    assert verified.stdout.startswith("graphmend: equal, numbers to the last digit\n")
     assert ", exit status 1\n" in verified.stdout
 
 
@@ -370,6 +370,7 @@ def test_verify_finds_the_first_difference(tmp_path: Path) -> None:
         ("inf 1.5e3", "inf 1.5e4", False),
         ("took 1.5 s at 10:11:12", "took 2 s at 10:11:13", True),
         ("v1.2.3", "v1.2.4", False),
+        ("tensor(1.5, grad_fn=<MeanBackward0>)", "tensor(1.5)", True),
         (
             '  File "/x/torch/nn/m.py", line 1, in f\n    a\n    ^\n  File "u.py", line 2, in g',
             '  File "u.py", line 2, in g',
