@@ -121,6 +121,20 @@ bench: build-bench .venv/bench .venv-torch/ready ## speed against ast.parse, ruf
 	$(step) "beside the rivals"
 	@python bench/front_end.py $(BENCH_ARGS)
 
+# A Python that has torch and transformers; what runs in it is the graphmend of this checkout.
+TORCH_PYTHON ?= .venv-torch/bin/python
+with_torch = GRAPHMEND_LIBRARY=$(CURDIR)/build/release/libgraphmend.so PYTHONPATH=$(CURDIR)/python $(TORCH_PYTHON)
+
+.PHONY: table2
+table2: build-release .venv-torch/ready ## the paper's rows: plain, Dynamo's settings, mended, in bench/results/table2.md
+	$(step) "the paper's rows"
+	@$(with_torch) -m bench.table2.run $(ARGS)
+
+.PHONY: generated
+generated: build-release .venv-torch/ready ## random programs, mended and not (ARGS="--programs N --backend B --seed S")
+	$(step) "generated programs"
+	@$(with_torch) -m tests.generated $(ARGS)
+
 FUZZ_SECONDS ?= 600
 FUZZ_ROUNDS ?= 100000
 .PHONY: fuzz
@@ -168,7 +182,7 @@ distclean: clean ## remove the virtual environments and the corpora too
 help: ## this list
 	@awk 'BEGIN { FS = ":.*## " } \
 	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
-	  /^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+	  /^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 # Set-up. Each is a file that is newer than what it was made from.
 

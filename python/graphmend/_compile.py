@@ -82,6 +82,8 @@ def compile(  # noqa: A001 - the name of what it stands in for
     if context is None:
         return compiled
     report = Report(name=getattr(model, "__qualname__", type(model).__qualname__))
+    if hasattr(mended, "get_compiler_config"):
+        context.compiler_config = mended.get_compiler_config()
     context.callback = MendingCallback(context.callback, mended, report, fullgraph)
     owned = context(model)
     if isinstance(owned, OptimizedModule):

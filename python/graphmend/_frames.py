@@ -8,13 +8,14 @@ A frame whose graph is a transaction (`_transaction`) is run by a `Recovery`: wh
 the frame has happened yet, and its own code runs instead, in eager.
 """
 
+import contextlib
 import inspect
 import random
 import time
 from types import CodeType, FunctionType
 from typing import Any
 
-from graphmend import _mended_code, _torch_private
+from graphmend import _mended_code, _replay, _torch_private
 from graphmend._mended_file import Mend
 from graphmend._report import Break, Report
 from graphmend._torch_private import Place, TorchRuntimeError, Unsupported
@@ -47,7 +48,7 @@ class MendingCallback:
             view = frame if traced is code else _torch_private.FrameView(frame, traced)
             self.backend.begin_frame(code, frame.f_globals)
             try:
-                with _torch_private.breaks_are_errors():
+                with _torch_private.breaks_are_errors(), self._settings():
                     result = convert(view, cache_entry, frame_state)
                 break
             except Unsupported as error:
@@ -55,8 +56,7 @@ class MendingCallback:
                 if place is None or not self._mend(place):
                     if self.fullgraph:
                         raise
-                    self.backend.begin_frame(code, frame.f_globals)
-                    result = convert(view, cache_entry, frame_state)
+                    result = self._convert_with_breaks(frame, cache_entry, frame_state)
                     break
                 mended += 1
             except TorchRuntimeError:
@@ -66,7 +66,7 @@ class MendingCallback:
                 for site in self.backend.frame.selected:
                     self.backend.declined[site] = "computing all sides failed"
         else:
-            return convert(frame, cache_entry, frame_state)
+            result = self._convert_with_breaks(frame, cache_entry, frame_state)
         if mended:
             self.report.seconds += time.perf_counter() - started
         if result.guarded_code is not None:
@@ -80,11 +80,28 @@ class MendingCallback:
                 result.guarded_code.code = _torch_private.frame_that_calls(code, recovery)
         return result
 
+    def _convert_with_breaks(self, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
+        """As plain `torch.compile` does it, but with all mends around the break that stays."""
+        convert = self._torchdynamo_orig_backend
+        code: CodeType = frame.f_code
+        _mended_code.mend_around(code, frame.f_globals)
+        traced = _mended_code.replacement(code, frame.f_globals)
+        self.backend.begin_frame(code, frame.f_globals)
+        _torch_private.forget_errors(convert)
+        view = frame if traced is code else _torch_private.FrameView(frame, traced)
+        with self._settings():
+            return convert(view, cache_entry, frame_state)
+
+    def _settings(self) -> contextlib.AbstractContextManager[Any]:
+        # An effect that shows a counter would else be compiled anew for each of its values.
+        return _torch_private.changing_attributes() if self.report.mended else contextlib.nullcontext()
+
     def _mend(self, place: Place) -> bool:
         mend = _mended_code.mend(place, self.backend.frame.traced)
         if not isinstance(mend, Mend):
-            reasons = [self.backend.declined.get(site) for site in _mended_code.sites(place)]
-            mend = next((reason for reason in reasons if reason), mend)
+            declined = {**self.backend.notes, **self.backend.declined}
+            reasons = [declined[site] for site in _mended_code.sites(place) if site in declined]
+            mend = reasons[0] if reasons else mend
         is_mended = isinstance(mend, Mend)
         entry = Break(
             gb_type=place.gb_type,
@@ -94,15 +111,20 @@ class MendingCallback:
             mend=mend.kind if isinstance(mend, Mend) else None,
             reason="" if isinstance(mend, Mend) else mend,
             message=place.message,
+            column=place.column,
+            end_column=place.end_column,
         )
         if not is_mended:
             # It may have been mended, and declined while it was traced.
-            here = (entry.file, entry.line)
-            self.report.mended[:] = [each for each in self.report.mended if (each.file, each.line) != here]
+            self.report.mended[:] = [each for each in self.report.mended if _place(each) != _place(entry)]
         entries = self.report.mended if is_mended else self.report.left
-        if entry not in entries:
+        if _place(entry) not in map(_place, entries):
             entries.append(entry)
         return is_mended
+
+
+def _place(entry: Break) -> tuple[str, int]:
+    return entry.file, entry.line
 
 
 class Recovery:
@@ -126,19 +148,23 @@ class Recovery:
         state = random.getstate() if self.draws else None
         try:
             return FunctionType(self.compiled, self.globals, "", None, closure or None)(*values)
-        except Miss:
-            self.report.misses += 1
-        if state is not None:
-            random.setstate(state)
+        except Miss as miss:
+            delivered, error = miss.delivered, miss.error
         # Outside of the handler, so that what the original raises has no trace of the miss.
         prior = _torch_private.set_eval_frame(None)
         try:
-            return self.run_original(closure, values)
+            self.report.misses += 1
+            if state is not None:
+                random.setstate(state)
+            if error is None:
+                return self.run_code(self.code, closure, values)
+            with _replay.of(delivered, error), _mended_code.in_live_functions():
+                code = _mended_code.replacement(self.code, self.globals)
+                return self.run_code(code, closure, values)
         finally:
             _torch_private.set_eval_frame(prior)
 
-    def run_original(self, closure: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
-        code = self.code
+    def run_code(self, code: CodeType, closure: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
         function = FunctionType(code, self.globals, code.co_name, None, closure or None)
         by_position, rest = values[: code.co_argcount], values[code.co_argcount :]
         keywords = dict(zip(code.co_varnames[code.co_argcount :], rest[: code.co_kwonlyargcount]))  # noqa: B905

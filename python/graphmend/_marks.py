@@ -12,7 +12,7 @@ from typing import Any
 import torch
 import torch._dynamo
 
-from graphmend import _mended_code, _torch_private, _values
+from graphmend import _effects, _mended_code, _replay, _stack, _torch_private, _values
 from graphmend._transaction import MendedBackend
 
 
@@ -51,13 +51,15 @@ def _decline(site: str, reason: str) -> bool:
     """Says why a place is left as it is, for the report."""
     backend = _backend()
     if backend is not None:
-        backend.declined[site] = reason
+        backend.notes[site] = reason
     return False
 
 
 @torch._dynamo.assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
 def _trace_again_without(site: str, reason: str) -> bool:
-    _decline(site, reason)
+    backend = _backend()
+    if backend is not None:
+        backend.declined[site] = reason
     raise _torch_private.TraceAgain(restart_reason=reason)
 
 
@@ -67,21 +69,41 @@ def _carry() -> bool:
     return backend is not None and backend.carries(_torch_private.traced_code())
 
 
+@torch._dynamo.assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+def _stack_of(site: str) -> str:
+    """For an effect that asks who called it: the functions around it, as far as they are traced."""
+    backend = _backend()
+    if backend is None or not _effects.looks_at_stack(site):
+        return ""
+    spaces = {(code.co_filename, code.co_name): space for code, space in backend.frame.traced.items()}
+    callers = [
+        _stack.Caller(file, line, function, spaces.get((file, function), {}))
+        for file, line, function in _torch_private.traced_stack()
+        if file != __file__
+    ]
+    # The last of them is the function whose statement it is, which the effect itself stands for.
+    return _values.describe_stack(_effects.keep_stack(callers[:-1]))
+
+
 def tracing() -> bool:
-    """Whether this is being traced for a call that graphmend owns. One cheap test in eager."""
-    return bool(torch.compiler.is_dynamo_compiling()) and bool(_mends_apply())
+    """Whether this is being traced for a call that graphmend owns. In eager only while something runs again."""
+    if torch.compiler.is_dynamo_compiling():
+        return bool(_mends_apply())
+    return _replay.active()
 
 
 def checks() -> bool:
     """Whether a test may be predicted here; otherwise the user's own text breaks the graph as it always did."""
-    return tracing() and bool(_carry())
+    return bool(torch.compiler.is_dynamo_compiling()) and bool(_mends_apply()) and bool(_carry())
 
 
 def post(site: str, *values: Any) -> bool:
     """Carries an effect's values out of the graph. False: a value cannot travel, the statement runs as it stands."""
+    if not torch.compiler.is_dynamo_compiling():
+        return _replay.next_is_done()
     if not _carry():
         return False
-    spec: list[str] = []
+    spec = [_stack_of(site)]
     ints: list[int] = []
     tensors: list[torch.Tensor] = []
     for value in values:
@@ -98,6 +120,9 @@ def _flag(value: torch.Tensor) -> torch.Tensor:
 def check(site: str, value: Any, predicted: bool) -> Any:
     """The predicted truth of a test, with a marker that compares it with the real one after the graph."""
     if not isinstance(value, torch.Tensor) or value.numel() != 1:
+        return value
+    if not torch.compiler.is_dynamo_compiling():
+        # The test itself broke the graph, and what follows runs in eager.
         return value
     flag = _flag(value)
     torch.ops.graphmend.check(site, torch.logical_not(flag) if predicted else flag)
@@ -133,6 +158,8 @@ def both(left: Any, right: Callable[[], Any]) -> Any:
 
 def selects(site: str, tests: tuple[Any, ...], read: tuple[Any, ...], keeps_zero_gradient: bool) -> bool:
     """Whether all sides of a branch can be computed and joined; `read` is what they work on."""
+    if not torch.compiler.is_dynamo_compiling():
+        return False
     for test in tests:
         if not isinstance(test, torch.Tensor) or test.numel() != 1:
             return False

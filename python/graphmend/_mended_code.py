@@ -6,6 +6,8 @@ compiled as it is on disk first, and a function is mended only if its running co
 changed since it was imported, or that another tool has rewritten, is left alone.
 """
 
+import contextlib
+import gc
 import inspect
 import linecache
 import logging
@@ -22,6 +24,9 @@ from graphmend._mended_file import Mend, MendedText
 from graphmend._torch_private import Place
 
 _LOGGING_FUNCTIONS = ("debug", "info", "warning", "warn", "error", "critical", "exception", "log")
+
+# How Dynamo names what comes after a break.
+_RESUMED = "torch_dynamo_resume_in_"
 
 _lock = threading.RLock()
 # By file and module: the same file may be run as several modules.
@@ -59,11 +64,45 @@ def mend(place: Place, traced: dict[CodeType, dict[str, Any]]) -> Mend | str:
                 break
         else:
             return "the code that broke is not known by its source"
-        key = (place.file, id(space))
-        source = _sources.get(key)
-        if source is None:
-            source = _sources[key] = MendedSource(place.file, space, code.co_flags, len(_sources))
-        return source.mend(code, place.line)
+        if code.co_name.startswith(_RESUMED):
+            return "it stands behind a break that is left"
+        return _source_of(code, space).mend(code, place.line)
+
+
+def mend_around(code: CodeType, space: dict[str, Any]) -> None:
+    """Mends whatever a function has that may break, as one of its breaks stays: what comes behind that one is compiled
+    in pieces, which are made of the code that is traced now."""
+    with _lock:
+        source = _source_of(code, space)
+        if not source.trouble and code in source.originals:
+            source.mend_function(code)
+
+
+def _source_of(code: CodeType, space: dict[str, Any]) -> "MendedSource":
+    key = (code.co_filename, id(space))
+    if key not in _sources:
+        _sources[key] = MendedSource(code.co_filename, space, code.co_flags, len(_sources))
+    return _sources[key]
+
+
+@contextlib.contextmanager
+def in_live_functions() -> Iterator[None]:
+    """Inside, functions run their mended code; other threads may take it too, for which it is what they had."""
+    with _lock:
+        codes = {code: new for source in _sources.values() for code, new in source.codes.items()}
+        files = {code.co_filename for code in codes}
+        changed = []
+        for function in gc.get_objects():
+            if type(function) is FunctionType and function.__code__.co_filename in files:
+                code = function.__code__
+                if code in codes:
+                    changed.append((function, code))
+                    function.__code__ = codes[code]
+        try:
+            yield
+        finally:
+            for function, code in changed:
+                function.__code__ = code
 
 
 def sites(place: Place) -> list[str]:
@@ -96,6 +135,8 @@ class MendedSource:
         self.flags = flags
         self.trouble: str | None = None
         self.lines: list[int] = []
+        # Lines of functions that are mended wherever they may break.
+        self.functions: list[int] = []
         self.mended: MendedText | None = None
         # The file's own code objects in order, and for each the one to trace.
         self.originals: list[CodeType] = []
@@ -118,7 +159,7 @@ class MendedSource:
             return "the running code is not what its file compiles to; the file was changed, or another tool rewrote it"
         if line in self.lines:
             return "it broke again after it was mended"
-        mended = _mended_file.mend_text(self.source, self.name, [*self.lines, line], self.talkers())
+        mended = self._mend_text([*self.lines, line], self.functions)
         if line in mended.declined:
             return mended.declined[line]
         known = {mend.site for mend in self.mended.mends} if self.mended else set()
@@ -129,11 +170,18 @@ class MendedSource:
         if trouble:
             return trouble
         self.lines.append(line)
-        self.mended = mended
-        for mend in added:
-            if mend.kind == "postpone":
-                self._define(mend)
         return added[0]
+
+    def mend_function(self, code: CodeType) -> None:
+        line = min(_lines(code))
+        if line in self.functions:
+            return
+        mended = self._mend_text(self.lines, [*self.functions, line])
+        if self._install(mended) is None:
+            self.functions.append(line)
+
+    def _mend_text(self, lines: list[int], functions: list[int]) -> MendedText:
+        return _mended_file.mend_text(self.source, self.name, lines, functions, self.talkers())
 
     def talkers(self) -> list[str]:
         """Names in this file's globals of what only talks to the outside."""
@@ -161,7 +209,12 @@ class MendedSource:
         codes = {code: new for code, new in zip(self.originals, new_codes, strict=True) if code != new}
         if any(code.co_freevars != new.co_freevars for code, new in codes.items()):
             return "the mend would change what a closure holds"
+        known = {mend.site for mend in self.mended.mends} if self.mended else set()
+        for mend in mended.mends:
+            if mend.kind == "postpone" and mend.site not in known:
+                self._define(mend)
         self.codes = codes
+        self.mended = mended
         return None
 
     def _define(self, mend: Mend) -> None:
@@ -171,7 +224,7 @@ class MendedSource:
         (made,) = space.values()
         if mend.class_name:
             (made,) = [value for value in vars(made).values() if isinstance(value, FunctionType)]
-        _effects.define(mend.site, made)
+        _effects.define(mend.site, mend.outlined, made)
 
 
 def _read(file_name: str) -> bytes:

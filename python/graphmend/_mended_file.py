@@ -87,9 +87,11 @@ class _Flat:
 _KINDS = ("postpone", "check", "select")
 
 
-def mend_text(source: bytes, file_name: str, lines: list[int], talkers: list[str]) -> MendedText:
-    """Asks the native library for the mends of these lines."""
-    flat = _Flat(library().mend(source, file_name, lines, talkers))
+def mend_text(
+    source: bytes, file_name: str, lines: list[int], functions: list[int], talkers: list[str]
+) -> MendedText:
+    """Asks the native library for the mends of these lines, and of all that may break in the functions around those."""
+    flat = _Flat(library().mend(source, file_name, lines, functions, talkers))
     if flat.number() != 0:
         raise SourceError(file_name)
     result = MendedText(flat.bytes(), flat.pieces())

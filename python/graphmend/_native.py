@@ -76,6 +76,8 @@ class _MendRequest(ctypes.Structure):
         ("file_name_length", ctypes.c_uint64),
         ("talkers", ctypes.c_char_p),
         ("talkers_length", ctypes.c_uint64),
+        ("functions", ctypes.c_void_p),
+        ("function_count", ctypes.c_uint64),
     )
 
 
@@ -169,9 +171,12 @@ class Library:
         finally:
             self._native.graphmend_result_free(pointer)
 
-    def mend(self, source: bytes, file_name: str, lines: Sequence[int], talkers: Sequence[str]) -> bytes:
-        """Mends `source` at these lines; what comes back is described at `graphmend_flat` in the header."""
+    def mend(
+        self, source: bytes, file_name: str, lines: Sequence[int], functions: Sequence[int], talkers: Sequence[str]
+    ) -> bytes:
+        """Mends `source` at these lines, and all of the functions that begin at those; what comes back is described at `graphmend_flat` in the header."""
         numbers = (ctypes.c_uint32 * len(lines))(*lines)
+        firsts = (ctypes.c_uint32 * len(functions))(*functions)
         name = file_name.encode("utf-8", "surrogateescape")
         names = b"".join(talker.encode() + b"\0" for talker in talkers)
         request = _MendRequest(
@@ -182,6 +187,8 @@ class Library:
             len(name),
             names,
             len(names),
+            ctypes.cast(firsts, ctypes.c_void_p),
+            len(functions),
         )
         pointer = ctypes.POINTER(_Flat)()
         status = self._native.graphmend_mend(source, len(source), ctypes.byref(request), ctypes.byref(pointer))

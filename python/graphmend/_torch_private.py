@@ -116,14 +116,9 @@ def in_higher_order_op() -> bool:
 
 
 def traced_stack() -> list[tuple[str, int, str]]:
-    """File, line and function of the user's frames being traced, outermost first."""
-    frames = []
-    translator = InstructionTranslator.current_tx()
-    while translator is not None:
-        code = translator.f_code
-        frames.append((code.co_filename, translator.lineno, code.co_name))
-        translator = getattr(translator, "parent", None)
-    return frames[::-1]
+    """File, line and function of the frames being traced, outermost first."""
+    summary = torch._guards.TracingContext.extract_stack()
+    return [(frame.filename, frame.lineno or 0, frame.name) for frame in summary]
 
 
 def inner_backend(
@@ -145,6 +140,20 @@ def inner_backend(
     return torch._TorchCompileWrapper(backend, mode, options or None, dynamic), special
 
 
+def forget_errors(convert: Any) -> None:
+    """A converter remembers whether breaks were errors when it last traced, and goes by that where it does not trace."""
+    while convert is not None and not hasattr(convert, "_inner_convert"):
+        convert = getattr(convert, "_torchdynamo_orig_backend", None)
+    if convert is not None:
+        convert._inner_convert._box.error_on_graph_break = False
+
+
+def changing_attributes() -> contextlib.AbstractContextManager[Any]:
+    """An int attribute of a module that has changed since the last trace is traced as a number that may change."""
+    context: contextlib.AbstractContextManager[Any] = torch._dynamo.config.patch(allow_unspec_int_on_nn_module=True)
+    return context
+
+
 def breaks_are_errors() -> contextlib.AbstractContextManager[Any]:
     """Inside, a frame that would break its graph is not compiled; `Unsupported` says where and why."""
     context: contextlib.AbstractContextManager[Any] = torch._dynamo.error_on_graph_break(True)
@@ -160,6 +169,9 @@ class Place:
     function: str
     gb_type: str
     message: str
+    # Characters in the line, from 0, where they are known.
+    column: int | None = None
+    end_column: int | None = None
 
 
 def break_place(error: BaseException) -> Place | None:
@@ -169,7 +181,10 @@ def break_place(error: BaseException) -> Place | None:
     frame = stack[-1]
     message = str(error)
     gb_type = getattr(error, "gb_type", None) or message.split("\n")[0]
-    return Place(frame.filename, frame.lineno or 0, frame.name, gb_type, message)
+    columns = (getattr(frame, "colno", None), getattr(frame, "end_colno", None))
+    if getattr(frame, "end_lineno", None) != frame.lineno:
+        columns = (None, None)
+    return Place(frame.filename, frame.lineno or 0, frame.name, gb_type, message, *columns)
 
 
 def forget_code(code: CodeType) -> None:
@@ -230,6 +245,8 @@ def inline_other_code(replace: Callable[[CodeType, dict[str, Any]], CodeType]) -
     InliningInstructionTranslator.__init__ = init
 
 
+# The file of frames made by `frame_that_calls`.
+FRAME_FILE = "<graphmend>"
 _HAS_FREE_VARIABLE_COPY = sys.version_info >= (3, 11)
 
 
@@ -267,7 +284,7 @@ def frame_that_calls(code: CodeType, target: Callable[..., Any]) -> CodeType:
         new.append(bytecode.create_instruction("RETURN_VALUE"))
         instructions[:] = new
         # Tracebacks show it by this name, and no line of the user's twice.
-        options["co_filename"] = "<graphmend>"
+        options["co_filename"] = FRAME_FILE
 
     made: CodeType = bytecode.transform_code_object(code, rewrite)[0]
     # Dynamo knows its own outputs by these.
@@ -316,6 +333,7 @@ def graph_facts(graph: torch.fx.GraphModule) -> GraphFacts:
             random = random or torch.Tag.nondeterministic_seeded in getattr(func, "tags", ())
             return func(*args, **(kwargs or {}))
 
+    finish_graph(graph)
     traced = torch._guards.TracingContext.get().fake_mode
     fake = FakeTensorMode(shape_env=traced.shape_env if traced else None, allow_non_fake_inputs=True)
     inputs: list[Any] = []
@@ -333,10 +351,10 @@ def graph_facts(graph: torch.fx.GraphModule) -> GraphFacts:
                     requires_grad=value.requires_grad,
                 )
         inputs.append(value)
-    interpreter = torch.fx.Interpreter(graph)
+    # Not `Interpreter.run`, whose progress bar settles how this process may start others.
     with fake, enable_python_dispatcher(), Watch():
         metadata = run_functionalized_fw_and_collect_metadata(
-            lambda *args: interpreter.run(*args, enable_io_processing=False),
+            graph.forward,
             flat_args_descs=[PlainAOTInput(i) for i in range(len(inputs))],
             keep_input_mutations=True,
         )(*inputs)

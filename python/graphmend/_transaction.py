@@ -1,8 +1,8 @@
 """A call as a transaction: the graph runs on copies, then either everything it did counts, or nothing.
 
-    run the graph on copies of what it mutates → look at the flags of the checks
-      all as predicted: commit the mutations, deliver the effects in order, return
-      otherwise, or if the graph raised: throw the copies away, put the random state back, raise `Miss`
+    run the graph on copies of what it mutates → look at the flags of the checks → deliver the effects in order
+      all as predicted: commit the mutations, return
+      otherwise, or if the graph or an effect raised: throw the copies away, put the random state back, raise `Miss`
 
 The frame around the graph (`_frames.Recovery`) answers a `Miss` by running the user's own code in eager, which is always
 right. The backend behind us sees a pure graph: the markers are taken out, and what they carry becomes further outputs.
@@ -27,7 +27,16 @@ MAX_COPIED_BYTES = 64 * 2**20
 
 
 class Miss(BaseException):
-    """A prediction failed or the graph raised; nothing has happened yet. No `Exception`: user code catches those."""
+    """A prediction failed, or the graph or an effect raised. Nothing has happened yet but the effects that were delivered.
+
+    No `Exception`: user code catches those.
+    """
+
+    def __init__(self, delivered: int = 0, error: BaseException | None = None) -> None:
+        super().__init__()
+        self.delivered = delivered
+        # What the effect after them raised.
+        self.error = error
 
 
 class _CannotUndoError(Exception):
@@ -75,8 +84,9 @@ class MendedBackend:
         self.disabled = False
         # Code whose frames were compiled, as Dynamo knows it.
         self.codes: weakref.WeakSet[CodeType] = weakref.WeakSet()
-        # Why the branch at a site is not selected.
+        # Why the branch at a site is not selected: for good, and the last time that it was traced.
         self.declined: dict[str, str] = {}
+        self.notes: dict[str, str] = {}
         # Why the graph of a frame can carry no marker.
         self.cannot_carry: dict[CodeType, str] = {}
         if hasattr(inner, "get_compiler_config"):
@@ -146,31 +156,42 @@ class _Plan:
         except Exception:
             missed = True
         if missed:
-            if before is not None:
-                _set_random_state(before)
+            _set_random_state(before)
             raise Miss from None
+        self._deliver(results, before)
+        return self._commit(args, working, results)
+
+    def _deliver(self, results: Sequence[Any], before: "_RandomState | None") -> None:
+        def read(value: Any) -> Any:
+            return results[value.index] if isinstance(value, _Output) else value
+
+        for i, effect in enumerate(self.effects):
+            try:
+                _effects.deliver(
+                    effect.site, effect.spec, [read(i) for i in effect.ints], [results[i] for i in effect.tensors]
+                )
+            except BaseException as error:
+                _set_random_state(before)
+                raise Miss(i, _effects.without_delivery(effect.site, error)) from None
+
+    def _commit(self, args: Sequence[Any], working: Sequence[Any], results: Sequence[Any]) -> tuple[Any, ...]:
         returned = list(results[: self.outputs])
         for i in self.mutated:
             args[i].copy_(working[i])
             returned = [args[i] if output is working[i] else output for output in returned]
-        self._deliver(results)
         return tuple(returned)
 
-    def _deliver(self, results: Sequence[Any]) -> None:
-        def read(value: Any) -> Any:
-            return results[value.index] if isinstance(value, _Output) else value
 
-        for effect in self.effects:
-            _effects.deliver(
-                effect.site, effect.spec, [read(i) for i in effect.ints], [results[i] for i in effect.tensors]
-            )
+_RandomState = tuple[Any, Any]
 
 
-def _random_state() -> tuple[Any, Any]:
+def _random_state() -> _RandomState:
     return torch.get_rng_state(), torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else None
 
 
-def _set_random_state(state: tuple[Any, Any]) -> None:
+def _set_random_state(state: _RandomState | None) -> None:
+    if state is None:
+        return
     torch.set_rng_state(state[0])
     if state[1] is not None:
         torch.cuda.set_rng_state_all(state[1])

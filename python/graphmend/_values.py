@@ -24,6 +24,8 @@ _SIZE = "S"
 _DTYPE = "y"
 _DEVICE = "v"
 _CLASS = "C"
+# Only at the start.
+_STACK = "K"
 
 
 def describe(value: Any, spec: list[str], ints: list[int], tensors: list[torch.Tensor]) -> bool:
@@ -90,13 +92,19 @@ def _quote(value: str | bool | None) -> str:
     return "s" + str(len(value)) + ";" + value
 
 
-def rebuild(spec: str, ints: Sequence[int], tensors: Sequence[torch.Tensor]) -> list[Any]:
-    """The values that `describe` was given, in order."""
+def describe_stack(number: int) -> str:
+    """The start of a spec whose effect is to see a stack that was kept."""
+    return _STACK + str(number) + ";"
+
+
+def rebuild(spec: str, ints: Sequence[int], tensors: Sequence[torch.Tensor]) -> tuple[int | None, list[Any]]:
+    """The number of the stack, if there is one, and the values that `describe` was given, in order."""
     reader = _Reader(spec, iter(ints), iter(tensors))
+    stack = reader.stack()
     values = []
     while reader.at < len(spec):
         values.append(reader.value())
-    return values
+    return stack, values
 
 
 class _Reader:
@@ -111,6 +119,12 @@ class _Reader:
         text = self.spec[self.at : end]
         self.at = end + 1
         return text
+
+    def stack(self) -> int | None:
+        if not self.spec.startswith(_STACK):
+            return None
+        self.at = 1
+        return int(self.field())
 
     def value(self) -> Any:
         kind = self.spec[self.at]

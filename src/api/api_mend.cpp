@@ -82,6 +82,7 @@ std::string mend_to_flat(std::string bytes, const graphmend_mend_request& asked)
   MendRequest request;
   request.file_name.assign(asked.file_name, static_cast<size_t>(asked.file_name_length));
   request.lines.assign(asked.lines, asked.lines + asked.line_count);
+  request.functions.assign(asked.functions, asked.functions + asked.function_count);
   request.talkers = split_at_nul(asked.talkers, asked.talkers_length);
   const FrontEnd front = read_python(std::move(bytes));
   if (!front.ok()) {
@@ -94,7 +95,8 @@ std::string mend_to_flat(std::string bytes, const graphmend_mend_request& asked)
 
 bool is_sound(const graphmend_mend_request& request) {
   return request.struct_size == sizeof(graphmend_mend_request) &&
-         (request.lines != nullptr || request.line_count == 0) && request.file_name != nullptr &&
+         (request.lines != nullptr || request.line_count == 0) &&
+         (request.functions != nullptr || request.function_count == 0) && request.file_name != nullptr &&
          (request.talkers != nullptr || request.talkers_length == 0);
 }
 

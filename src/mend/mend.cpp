@@ -92,8 +92,14 @@ std::vector<NodeId> statements_at(const MendContext& context, const LineIndex& l
     const Span span = context.span(id);
     if (lines.position(span.start).line > line) break;
     if (lines.position(span.end).line < line) continue;
-    // What is inside another is nearer to the line than that.
-    std::erase_if(found, [&](NodeId outer) { return tree.contains(outer, id); });
+    // What is inside another is nearer to the line than that, unless the other's test is on the line too.
+    std::erase_if(found, [&](NodeId outer) {
+      if (!tree.contains(outer, id)) return false;
+      const NodeKind outer_kind = tree.kind(outer);
+      if (outer_kind != NodeKind::If && outer_kind != NodeKind::Elif) return true;
+      const Span test = context.span(tree.first_child(outer));
+      return lines.position(test.start).line > line || lines.position(test.end).line < line;
+    });
     found.push_back(id);
   }
   return found;
@@ -134,6 +140,22 @@ class Mender {
       return true;
     }
     return mend_choices(place, line, reason);
+  }
+
+  // Whatever may break in a function, what is nested in it left out.
+  void mend_function(NodeId function, const LineIndex& lines) {
+    const Tree& tree = context_.tree;
+    for (NodeId id = function + 1; id < tree.end_of(function);) {
+      const NodeKind kind = tree.kind(id);
+      if (kind == NodeKind::FunctionDef || kind == NodeKind::ClassDef || kind == NodeKind::Lambda) {
+        id = tree.end_of(id);
+        continue;
+      }
+      const bool tests = kind == NodeKind::If || kind == NodeKind::Elif || kind == NodeKind::Assert;
+      std::string reason;
+      if (tests || only_talks(context_, id)) mend_place(id, lines.position(context_.span(id).start).line, reason);
+      ++id;
+    }
   }
 
   std::vector<Edit>& edits() { return edits_; }
@@ -203,6 +225,12 @@ Mended mend(std::string_view text, const Tokens& tokens, const Tree& tree, const
     bool mended = false;
     for (NodeId place : places) mended = mender.mend_place(place, line, reason) || mended;
     if (!mended) result.declined.push_back({line, reason});
+  }
+  for (NodeId id = Tree::root(); !request.functions.empty() && id.index < tree.size(); ++id) {
+    if (tree.kind(id) != NodeKind::FunctionDef) continue;
+    const uint32_t line = lines.position(context.span(id).start).line;
+    const auto& wanted = request.functions;
+    if (std::find(wanted.begin(), wanted.end(), line) != wanted.end()) mender.mend_function(id, lines);
   }
   Writer writer(text, mender.edits());
   writer.write({0, static_cast<uint32_t>(text.size())});

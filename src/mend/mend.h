@@ -19,6 +19,8 @@ struct MendRequest {
   std::string file_name;
   // Lines (from 1) at which a graph broke.
   std::vector<uint32_t> lines;
+  // First lines of functions to be mended wherever they may break; what cannot be mended there is not reported.
+  std::vector<uint32_t> functions;
   // Dotted names of what only talks to the outside in this file: "print", "warnings.warn", "logger.*".
   std::vector<std::string> talkers;
 };

@@ -317,8 +317,8 @@ std::optional<Selected> select_choice(const MendContext& context, const ModuleFa
   result.text.copy(context.span(view.body));
   result.text.add(",), (", span);
   result.text.copy(context.span(view.orelse));
-  result.text.add(",)))[0] if __graphmend__.tracing() and __graphmend__.selects('" + result.site + "', ((" + name + " := ",
-                  span);
+  result.text.add(
+      ",)))[0] if __graphmend__.tracing() and __graphmend__.selects('" + result.site + "', ((" + name + " := ", span);
   if (!write_traced_condition(context, view.test, context.span(view.test), result.text)) {
     reason = "the test is nested too deeply";
     return std::nullopt;

@@ -10,19 +10,37 @@ namespace graphmend {
 namespace {
 
 // Computing these for nothing costs more than a break saves.
-constexpr std::array<std::string_view, 22> kCostly = {
-    "matmul", "mm",     "bmm",  "baddbmm", "addmm",  "einsum", "tensordot", "linear", "bilinear", "conv1d",   "conv2d",
-    "conv3d", "svd",    "qr",   "eigh",    "eig",    "inverse", "pinverse", "cholesky", "lstsq",  "multi_head_attention_forward",
-    "scaled_dot_product_attention"};
+constexpr std::array<std::string_view, 22> kCostly = {"matmul",
+                                                      "mm",
+                                                      "bmm",
+                                                      "baddbmm",
+                                                      "addmm",
+                                                      "einsum",
+                                                      "tensordot",
+                                                      "linear",
+                                                      "bilinear",
+                                                      "conv1d",
+                                                      "conv2d",
+                                                      "conv3d",
+                                                      "svd",
+                                                      "qr",
+                                                      "eigh",
+                                                      "eig",
+                                                      "inverse",
+                                                      "pinverse",
+                                                      "cholesky",
+                                                      "lstsq",
+                                                      "multi_head_attention_forward",
+                                                      "scaled_dot_product_attention"};
 
 // Their derivatives only pass, move, mask or sum what comes back, or multiply it by constants of the program.
 constexpr std::array<std::string_view, 46> kKeepsZero = {
-    "clamp",     "clamp_min",  "clamp_max",   "clip",      "relu",        "zeros_like", "ones_like", "full_like",
-    "empty_like", "detach",    "neg",         "where",     "masked_fill", "reshape",    "view",      "view_as",
-    "flatten",   "unflatten",  "transpose",   "permute",   "squeeze",     "unsqueeze",  "expand",    "expand_as",
-    "contiguous", "to",        "float",       "half",      "double",      "bfloat16",   "type_as",   "clone",
-    "nan_to_num", "sum",       "add",         "sub",       "zeros",       "ones",       "full",      "finfo",
-    "size",      "dim",        "numel",       "tensor",    "narrow",      "select"};
+    "clamp",      "clamp_min", "clamp_max", "clip",    "relu",        "zeros_like", "ones_like", "full_like",
+    "empty_like", "detach",    "neg",       "where",   "masked_fill", "reshape",    "view",      "view_as",
+    "flatten",    "unflatten", "transpose", "permute", "squeeze",     "unsqueeze",  "expand",    "expand_as",
+    "contiguous", "to",        "float",     "half",    "double",      "bfloat16",   "type_as",   "clone",
+    "nan_to_num", "sum",       "add",       "sub",     "zeros",       "ones",       "full",      "finfo",
+    "size",       "dim",       "numel",     "tensor",  "narrow",      "select"};
 
 template <size_t n>
 bool is_one_of(std::string_view name, const std::array<std::string_view, n>& names) {
@@ -93,8 +111,7 @@ bool only_computes(const MendContext& context, const ModuleFacts& facts, NodeId 
       return false;
     }
     const bool matrix_product = kind == NodeKind::BinOp && tree[inner].operation() == Operator::MatMult;
-    const bool costly_call =
-        kind == NodeKind::Call && is_one_of(last_name(context, tree.first_child(inner)), kCostly);
+    const bool costly_call = kind == NodeKind::Call && is_one_of(last_name(context, tree.first_child(inner)), kCostly);
     if (matrix_product || costly_call) {
       reason = what + " costs more in vain than the break does";
       return false;

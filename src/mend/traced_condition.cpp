@@ -28,6 +28,11 @@ class TracedTest {
       for (NodeId value : tree.children(id)) values.push_back(value);
       return write_joined(values, 0, tree[id].operation() == Operator::And ? "both" : "either", depth);
     }
+    if (tree.kind(id) == NodeKind::Compare) {
+      std::vector<NodeId> parts;
+      for (NodeId part : tree.children(id)) parts.push_back(part);
+      if (parts.size() > 3) return write_chain(parts, depth);
+    }
     // Parentheses, because the text of an expression may go over several lines.
     out_.add("(", serves_);
     out_.copy(context_.span(id));
@@ -43,6 +48,39 @@ class TracedTest {
     out_.add(", lambda: ", serves_);
     if (!write_joined(values, from + 1, join, depth + 1)) return false;
     out_.add(")", serves_);
+    return true;
+  }
+
+  // `a < b < c` is `a < b and b < c`, with `b` evaluated once.
+  bool write_chain(const std::vector<NodeId>& parts, uint32_t depth) {
+    if (depth + parts.size() / 2 > kMaxDepth) return false;
+    const auto copy = [&](NodeId id) {
+      out_.add("(", serves_);
+      out_.copy(context_.span(id));
+      out_.add(")", serves_);
+    };
+    std::string left;
+    for (size_t i = 0; i + 2 < parts.size(); i += 2) {
+      const bool is_last = i + 3 == parts.size();
+      if (!is_last) out_.add("__graphmend__.both(", serves_);
+      if (left.empty()) {
+        copy(parts[i]);
+      } else {
+        out_.add(left, serves_);
+      }
+      out_.add(" ", serves_);
+      out_.copy(context_.span(parts[i + 1]));
+      out_.add(" ", serves_);
+      if (is_last) {
+        copy(parts[i + 2]);
+        break;
+      }
+      left = "graphmend_b" + std::to_string(context_.span(parts[i + 2]).start) + "_";
+      out_.add("(" + left + " := ", serves_);
+      copy(parts[i + 2]);
+      out_.add("), lambda: ", serves_);
+    }
+    out_.add(std::string(parts.size() / 2 - 1, ')'), serves_);
     return true;
   }
 

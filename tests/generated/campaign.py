@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import logging
 import os
@@ -70,6 +71,7 @@ class Summary:
         return Counter(failure.kind for failure in self.failures)
 
 
+@functools.cache
 def prepare(backend: str) -> None:
     """Loads and warms what every worker needs, before the forks."""
     torch.set_num_threads(1)

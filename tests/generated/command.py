@@ -113,13 +113,14 @@ def _replay(request: Request, paths: list[Path]) -> int:
 
 
 def _planted(request: Request, count: int) -> int:
-    from .planted import PLANTED, find
+    from .planted import find, planted_in
 
     missed = 0
-    for bug in PLANTED:
+    bugs = planted_in(request.subject)
+    for bug in bugs:
         found: Failure | None = find(bug, request, count)
         missed += found is None
         outcome = f"found by program {found.index}, {found.kind}" if found else f"NOT found in {count} programs"
         print(f"{bug.name}: {outcome}", flush=True)
-    print(f"{len(PLANTED) - missed} of {len(PLANTED)} found")
+    print(f"{len(bugs) - missed} of {len(bugs)} found")
     return 1 if missed else 0

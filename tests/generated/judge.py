@@ -95,7 +95,7 @@ def judge(path: Path, subject: Subject, backend: str) -> Verdict:
     differences = compare(expected, seen, rules)
     if differences:
         plain = seen if subject.name == "plain" else _plain(path, backend, dynamic)
-        differences = _unexplained(path, expected, plain, differences, rules, verdict)
+        differences = _unexplained(path, expected, plain, seen, differences, rules, verdict)
     verdict.wrong[COMPILED] = differences
     verdict.seconds = time.process_time() - started
     return verdict
@@ -113,6 +113,7 @@ def _unexplained(
     path: Path,
     expected: list[Observation],
     plain: list[Observation],
+    seen: list[Observation],
     differences: list[Difference],
     rules: Rules,
     verdict: Verdict,
@@ -129,9 +130,19 @@ def _unexplained(
         # Not Dynamo's doing unless plain torch.compile gives the very same value here. How a break shows depends on
         # where the breaks are, so there it is enough that some are left.
         same = own is not None and not compare_values(own.seen, difference.seen, rules)
-        name = known.name if known and (same or (known.shows_breaks and breaks_left)) else None
+        by_break = (known is not None and known.shows_breaks) or _same_error(difference, plain, seen)
+        name = known.name if known and (same or (by_break and breaks_left)) else None
         if name is None:
             rest.append(difference)
         else:
             verdict.known[name] += 1
     return rest
+
+
+def _same_error(difference: Difference, plain: list[Observation], seen: list[Observation]) -> bool:
+    """Whether only the frames differ of an exception that plain torch.compile raises as well."""
+    call = difference.path[0]
+    assert isinstance(call, int)
+    errors = [observations[call].error for observations in (plain, seen)]
+    kinds = [error and (error["type"], repr(error["args"])) for error in errors]
+    return difference.place == "error.frames" and kinds[0] is not None and kinds[0] == kinds[1]

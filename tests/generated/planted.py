@@ -1,7 +1,7 @@
 """Bugs that the generated programs must find. In: the name of one. Out: the subject with that one promise broken.
 
-Each is a wrong step of the transaction (simulated.Points), and where the product has that step, the same mistake there
-(planted_product.py).
+Those here are wrong steps of the simulated transaction (simulated.Points), which says quickly whether generator,
+observer and comparer see them; those in the product are in planted_product.py.
 """
 
 from __future__ import annotations
@@ -9,14 +9,15 @@ from __future__ import annotations
 import ast
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from .campaign import Failure, Request, Summary, run_campaign
+from .campaign import Failure, Request, run_campaign
 from .observe import Event
+from .planted_product import PRODUCT, ProductBug, planted_in_product
 from .simulated import Points, Simulated, Snapshot
 from .subject import Subject
 
@@ -28,6 +29,7 @@ class Planted:
     name: str
     breaks: str
     points: Callable[[], Points]
+    hint: int = 0
 
 
 def _each_tensor(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
@@ -206,29 +208,35 @@ PLANTED = [
 ]
 
 
+def planted_in(subject: str) -> Sequence[Planted | ProductBug]:
+    """The bugs that can be planted in a subject."""
+    return PLANTED if subject == Simulated.name else PRODUCT
+
+
 @contextlib.contextmanager
 def plant(name: str, subject: Subject) -> Iterator[None]:
     """The subject with the bug in it, as long as this lasts."""
-    bug = next(bug for bug in PLANTED if bug.name == name)
-    if isinstance(subject, Simulated):
-        right = subject.points
-        subject.points = bug.points()
-        yield
-        subject.points = right
+    if not isinstance(subject, Simulated):
+        with planted_in_product(name):
+            yield
         return
-    from .planted_product import planted_in_product
+    right = subject.points
+    subject.points = next(bug for bug in PLANTED if bug.name == name).points()
+    yield
+    subject.points = right
 
-    with planted_in_product(name):
-        yield
 
-
-def find(bug: Planted, request: Request, count: int) -> Failure | None:
-    """The first program of `count` that shows the bug."""
+def find(bug: Planted | ProductBug, request: Request, count: int) -> Failure | None:
+    """The first program of `count` that shows the bug; the one that is known to have shown it is asked first."""
     planted = dataclasses.replace(request, planted=bug.name)
-
-    def shown(summary: Summary) -> list[Failure]:
-        # A crash of the harness is not a find.
-        return [failure for failure in summary.failures if not failure.verdict.crash]
-
-    found = shown(run_campaign(planted, range(count), enough=lambda summary: bool(shown(summary))))
-    return found[0] if found else None
+    waiting = [bug.hint, *(index for index in range(count) if index != bug.hint)]
+    while waiting:
+        seen = run_campaign(planted, waiting, enough=lambda summary: bool(summary.failures))
+        if not seen.failures:
+            return None
+        failure = seen.failures[0]
+        # A crash of the harness is not a find, and neither is what fails without the bug.
+        if not failure.verdict.crash and not run_campaign(request, [failure.index]).failures:
+            return failure
+        waiting = waiting[waiting.index(failure.index) + 1 :]
+    return None

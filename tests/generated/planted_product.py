@@ -9,12 +9,24 @@ import contextlib
 import dataclasses
 import importlib
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 Patch = Callable[[], contextlib.AbstractContextManager[None]]
+
+
+@dataclass(frozen=True)
+class ProductBug:
+    """One bug: the promise it breaks, and how."""
+
+    name: str
+    breaks: str
+    patch: Patch
+    # A program of seed 0 that shows it; only where a hunt begins.
+    hint: int = 0
 
 
 @contextlib.contextmanager
@@ -32,46 +44,43 @@ def _part(module: str) -> Any:
     return importlib.import_module(f"graphmend.{module}")
 
 
-def _delivery(change: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> Patch:
-    """The list of effects is changed before it is delivered."""
+# Bugs in the run of a transaction: `around(right, plan, compiled, args)` instead of it.
 
+
+def _run(around: Callable[[Any, Any, Any, Any], Any]) -> Patch:
     def patch(right: Any) -> Any:
-        return lambda plan, results: right(dataclasses.replace(plan, effects=change(plan.effects)), results)
-
-    return lambda: _patched(_part("_transaction")._Plan, "_deliver", patch)
-
-
-def _plan(**changes: Any) -> Patch:
-    """Calls run as if their plan said something else."""
-
-    def patch(right: Any) -> Any:
-        return lambda plan, compiled, args: right(dataclasses.replace(plan, **changes), compiled, args)
+        return lambda plan, compiled, *args: around(right, plan, compiled, args)
 
     return lambda: _patched(_part("_transaction")._Plan, "run", patch)
 
 
-def _run(around: Callable[[Any, Any, Any, Any], Any]) -> Patch:
-    """`around(right, plan, compiled, args)` instead of the run of a plan."""
-    return lambda: _patched(
-        _part("_transaction")._Plan,
-        "run",
-        lambda right: lambda plan, compiled, args: around(right, plan, compiled, args),
+def _plan(**changes: Any) -> Patch:
+    """Calls run as if their plan said something else."""
+    return _run(lambda right, plan, compiled, args: right(dataclasses.replace(plan, **changes), compiled, *args))
+
+
+def _delivery(change: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> Patch:
+    """The list of effects is changed before it is delivered."""
+    return _run(
+        lambda right, plan, compiled, args: right(
+            dataclasses.replace(plan, effects=change(plan.effects)), compiled, *args
+        )
     )
 
 
-def _ignore_flag(right: Any, plan: Any, compiled: Any, args: Any) -> Any:
-    def without(*working: Any) -> Any:
-        results = list(compiled(*working))
-        if plan.flag is not None:
-            results[plan.flag] = torch.tensor(False)
-        return tuple(results)
+def _results(change: Callable[[torch.Tensor], torch.Tensor]) -> Patch:
+    def around(right: Any, plan: Any, compiled: Any, args: Any) -> Any:
+        return tuple(change(r) if isinstance(r, torch.Tensor) else r for r in right(plan, compiled, *args))
 
-    return right(plan, without, args)
+    return _run(around)
+
+
+def _ignore_flag(right: Any, plan: Any, compiled: Any, args: Any) -> Any:
+    return right(dataclasses.replace(plan, flag=None), compiled, *args)
 
 
 def _uncommitted(right: Any, plan: Any, compiled: Any, args: Any) -> Any:
-    copied = [a.clone() if i in plan.mutated and isinstance(a, torch.Tensor) else a for i, a in enumerate(args)]
-    return right(plan, compiled, copied)
+    return right(plan, compiled, *(arg.clone() if i in plan.mutated else arg for i, arg in enumerate(args)))
 
 
 def _deliver_first(right: Any, plan: Any, compiled: Any, args: Any) -> Any:
@@ -81,19 +90,37 @@ def _deliver_first(right: Any, plan: Any, compiled: Any, args: Any) -> Any:
             plan._deliver(results)
         return results
 
-    return right(plan, early, args)
+    return right(plan, early, *args)
 
 
 def _draw(right: Any, plan: Any, compiled: Any, args: Any) -> Any:
     torch.rand(1)
-    return right(plan, compiled, args)
+    return right(plan, compiled, *args)
 
 
-def _results(change: Callable[[torch.Tensor], torch.Tensor]) -> Patch:
-    def around(right: Any, plan: Any, compiled: Any, args: Any) -> Any:
-        return tuple(change(r) if isinstance(r, torch.Tensor) else r for r in right(plan, compiled, args))
+def _first_value() -> contextlib.AbstractContextManager[None]:
+    first: dict[str, tuple[Any, Any]] = {}
 
-    return _run(around)
+    def patch(right: Any) -> Any:
+        def deliver(site: str, spec: str, ints: Any, tensors: Any) -> None:
+            kept = first.setdefault(site, (ints, tensors))
+            same = len(kept[0]) == len(ints) and len(kept[1]) == len(tensors)
+            right(site, spec, *(kept if same else (ints, tensors)))
+
+        return deliver
+
+    return _patched(_part("_effects"), "deliver", patch)
+
+
+def _values(change: Callable[[list[Any]], list[Any]]) -> Patch:
+    """The values of an effect arrive otherwise than they left."""
+    return lambda: _patched(
+        _part("_values"), "rebuild", lambda right: lambda spec, ints, tensors: change(right(spec, ints, tensors))
+    )
+
+
+def _plain_category(values: list[Any]) -> list[Any]:
+    return [UserWarning if isinstance(v, type) and issubclass(v, Warning) else v for v in values]
 
 
 def _outlined(**changes: Callable[[types.CodeType], Any]) -> Patch:
@@ -110,38 +137,149 @@ def _outlined(**changes: Callable[[types.CodeType], Any]) -> Patch:
     return lambda: _patched(_part("_effects"), "define", patch)
 
 
-def _check(change: Callable[[Any, str, Any, bool], Any]) -> Patch:
+# Bugs in what is traced.
+
+
+def _inverted_check() -> contextlib.AbstractContextManager[None]:
+    def patch(right: staticmethod[Any, Any]) -> Any:
+        real = right.__func__
+
+        def check(site: str, value: Any, predicted: bool) -> Any:
+            return predicted if real(site, value, not predicted) is (not predicted) else value
+
+        return staticmethod(check)
+
+    return _patched(_part("_marks").Marks, "check", patch)
+
+
+def _only_first_check() -> contextlib.AbstractContextManager[None]:
+    marker_name = _part("_torch_private").marker_name
+
     def patch(right: Any) -> Any:
-        raw = right.__func__ if isinstance(right, staticmethod) else right
-        return staticmethod(lambda site, value, predicted: change(raw, site, value, predicted))
+        def lift(graph: Any, markers: Sequence[Any]) -> Any:
+            dropped = [node for node in markers if marker_name(node.target) == "check"][1:]
+            for node in dropped:
+                graph.graph.erase_node(node)
+            return right(graph, [node for node in markers if node not in dropped])
 
-    return lambda: _patched(_part("_marks").Marks, "check", patch)
+        return lift
+
+    return _patched(_part("_transaction"), "_lift", patch)
 
 
-PRODUCT: dict[str, Patch] = {
-    "effects-twice": _delivery(lambda effects: effects + effects),
-    "effects-reversed": _delivery(lambda effects: effects[::-1]),
-    "last-effect-lost": _delivery(lambda effects: effects[:-1]),
-    "delivered-on-failure": _run(_deliver_first),
-    "check-ignored": _run(_ignore_flag),
-    "check-inverted": _check(lambda right, site, value, predicted: right(site, value, not predicted)),
-    "inputs-not-committed": _run(_uncommitted),
-    "buffers-not-committed": _run(_uncommitted),
-    "tensors-not-restored": _plan(mutated=()),
-    "rng-not-restored": _plan(random=False),
-    "rng-drawn": _run(_draw),
-    "later-value": lambda: _patched(_part("_transaction"), "_mutations_after", lambda right: lambda *_: False),
-    "wrong-line": _outlined(co_firstlineno=lambda code: code.co_firstlineno + 1),
-    "wrong-function": _outlined(co_name=lambda code: "outlined"),
-    "gradient-lost": _results(lambda value: value.detach()),
-    "identity-lost": _results(lambda value: value.clone()),
-    "strides-changed": _results(lambda value: value.contiguous()),
-    "stale-guard": lambda: _patched(_part("_torch_private"), "forget_code", lambda right: lambda code: None),
-}
+def _aliases_ignored() -> contextlib.AbstractContextManager[None]:
+    marker_name = _part("_torch_private").marker_name
+
+    def remove(graph: Any, declined: Any) -> None:
+        for node in list(graph.graph.nodes):
+            if marker_name(node.target) == "joined":
+                graph.graph.erase_node(node)
+        graph.recompile()
+
+    return _patched(_part("_transaction"), "_remove_joined", lambda right: remove)
+
+
+def _reads_ignored() -> contextlib.AbstractContextManager[None]:
+    def patch(right: staticmethod[Any, Any]) -> Any:
+        real = right.__func__
+        return staticmethod(lambda site, tests, read, keeps_zero_gradient: real(site, tests, (), True))
+
+    return _patched(_part("_marks").Marks, "selects", patch)
+
+
+# Bugs in the recovery.
+
+
+def _original(around: Callable[[Callable[[], Any]], Any]) -> Patch:
+    """`around(run)` where the original is run."""
+
+    def patch(right: Any) -> Any:
+        return lambda recovery, closure, values: around(lambda: right(recovery, closure, values))
+
+    return lambda: _patched(_part("_frames").Recovery, "run_original", patch)
+
+
+def _twice(run: Callable[[], Any]) -> Any:
+    with contextlib.suppress(Exception):
+        run()
+    return run()
+
+
+def _swallow(run: Callable[[], Any]) -> Any:
+    with contextlib.suppress(Exception):
+        return run()
+
+
+def _raise_other(run: Callable[[], Any]) -> Any:
+    try:
+        return run()
+    except Exception as error:
+        raise RuntimeError(str(error)) from None
+
+
+def _lose_frames(run: Callable[[], Any]) -> Any:
+    try:
+        return run()
+    except Exception as error:
+        raise error.with_traceback(None)  # noqa: B904
+
+
+def _no_random_state() -> contextlib.AbstractContextManager[None]:
+    class Nothing:
+        getstate = staticmethod(lambda: None)
+
+    return _patched(_part("_frames"), "random", lambda right: Nothing)
+
+
+PRODUCT = [
+    ProductBug("effects-twice", "each effect is delivered once", _delivery(lambda effects: effects + effects)),
+    ProductBug("effects-reversed", "effects come in order", _delivery(lambda effects: effects[::-1])),
+    ProductBug("last-effect-lost", "each effect is delivered once", _delivery(lambda effects: effects[:-1])),
+    ProductBug("delivered-on-failure", "a failed call delivers what eager does", _run(_deliver_first)),
+    ProductBug("first-value", "an effect shows this call's values", _first_value),
+    ProductBug(
+        "later-value",
+        "an effect shows the value of its moment",
+        lambda: _patched(_part("_transaction"), "_mutations_after", lambda right: lambda *_: False),
+    ),
+    ProductBug("values-swapped", "an effect's values come in order", _values(lambda values: values[::-1])),
+    ProductBug("wrong-category", "warnings keep their category", _values(_plain_category)),
+    ProductBug(
+        "wrong-line", "records have the user's line", _outlined(co_firstlineno=lambda code: code.co_firstlineno + 1)
+    ),
+    ProductBug("wrong-function", "records have the user's function", _outlined(co_name=lambda code: "outlined")),
+    ProductBug("check-ignored", "a guard that fires raises", _run(_ignore_flag)),
+    ProductBug("check-inverted", "a guard fires when its test says so", _inverted_check),
+    ProductBug("only-first-check", "every guard counts", _only_first_check),
+    ProductBug("not-committed", "what is changed in place stays changed", _run(_uncommitted)),
+    ProductBug("tensors-not-restored", "a failed call changes tensors once", _plan(mutated=())),
+    ProductBug("rng-not-restored", "a failed call draws what eager draws", _plan(random=False)),
+    ProductBug("python-rng-not-restored", "a failed call draws what eager draws", _no_random_state),
+    ProductBug("rng-drawn", "the random streams are eager's", _run(_draw)),
+    ProductBug("original-runs-twice", "a failed call counts once", _original(_twice)),
+    ProductBug("exception-swallowed", "exceptions arrive", _original(_swallow)),
+    ProductBug("exception-changed", "exceptions keep type and arguments", _original(_raise_other)),
+    ProductBug("traceback-lost", "tracebacks show the user's frames", _original(_lose_frames)),
+    ProductBug("gradient-lost", "gradients flow", _results(lambda value: value.detach())),
+    ProductBug("identity-lost", "a returned input is the input", _results(lambda value: value.clone())),
+    ProductBug("strides-changed", "outputs keep their strides", _results(lambda value: value.contiguous())),
+    ProductBug(
+        "sides-swapped",
+        "a select takes the side that was meant",
+        lambda: _patched(
+            _part("_marks"), "_pick", lambda right: lambda site, flag, one, other: right(site, flag, other, one)
+        ),
+    ),
+    ProductBug("aliases-ignored", "a select makes no new tensor where that shows", _aliases_ignored),
+    ProductBug("reads-ignored", "a select gives no gradient that was not there", _reads_ignored),
+    ProductBug(
+        "positions-lost",
+        "mended code has the user's positions",
+        lambda: _patched(_part("_mended_file"), "relocate", lambda right: lambda *_: None),
+    ),
+]
 
 
 def planted_in_product(name: str) -> contextlib.AbstractContextManager[None]:
     """The context in which the product has the bug."""
-    if name not in PRODUCT:
-        raise NotImplementedError(f"`{name}` is not planted in the product yet, only in the simulation")
-    return PRODUCT[name]()
+    return next(bug for bug in PRODUCT if bug.name == name).patch()

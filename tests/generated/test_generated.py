@@ -15,13 +15,16 @@ from generated import subject as subjects
 from generated.campaign import Request, run_campaign
 from generated.forms import generate
 from generated.known_differences import KNOWN
-from generated.planted import PLANTED, find
+from generated.planted import PLANTED, Planted, find
+from generated.planted_product import PRODUCT, ProductBug
 from generated.reduce import candidates, reduce_program
 
 PROGRAMS = int(os.environ.get("GRAPHMEND_PROGRAMS", "300"))
 INDUCTOR_PROGRAMS = int(os.environ.get("GRAPHMEND_INDUCTOR_PROGRAMS", "20"))
 JOBS = os.cpu_count() or 1
 SIMULATED = Request("simulated", jobs=JOBS)
+MENDED = Request("graphmend", jobs=JOBS)
+needs_product = pytest.mark.skipif("graphmend" not in subjects.available(), reason="graphmend is not built")
 
 # Every construct that must be in the sample; the names are those that the writers count.
 REQUIRED = """
@@ -52,11 +55,17 @@ def test_same_seed_same_program() -> None:
     assert generate(3, 14).text != generate(4, 14).text
 
 
+@needs_product
 @pytest.mark.parametrize(("backend", "count"), [("eager", PROGRAMS), ("inductor", INDUCTOR_PROGRAMS)])
 def test_programs_are_the_same_after_mending(backend: str, count: int) -> None:
-    summary = run_campaign(Request(subjects.available()[-1], backend, jobs=JOBS), range(count))
+    # Small batches on Inductor, so that both processes have work to the end.
+    batch = 40 if backend == "eager" else 2
+    summary = run_campaign(dataclasses.replace(MENDED, backend=backend, batch=batch), range(count))
     assert summary.programs == count
     assert [(f.index, f.kind, f.text) for f in summary.failures] == []
+    if count >= 300:
+        assert all(summary.mended[mend] for mend in ("postpone", "check", "select"))
+        assert summary.misses > 0
 
 
 def test_simulation_without_bug_is_clean() -> None:
@@ -64,8 +73,18 @@ def test_simulation_without_bug_is_clean() -> None:
 
 
 @pytest.mark.parametrize("bug", PLANTED, ids=lambda bug: bug.name)
-def test_planted_bug_is_found(bug: object) -> None:
-    assert find(bug, SIMULATED, 400) is not None  # type: ignore[arg-type]
+def test_bug_in_the_simulation_is_found(bug: Planted) -> None:
+    assert find(bug, SIMULATED, 400) is not None
+
+
+@needs_product
+@pytest.mark.parametrize("bug", PRODUCT, ids=lambda bug: bug.name)
+def test_bug_in_the_product_is_found(bug: ProductBug) -> None:
+    assert find(bug, MENDED, 200) is not None
+
+
+def test_at_least_twenty_bugs_are_planted_in_the_product() -> None:
+    assert len({bug.name for bug in PRODUCT}) >= 20
 
 
 def test_failing_program_is_reduced() -> None:
