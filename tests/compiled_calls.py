@@ -128,6 +128,16 @@ def same_program(original: Any, calls: Sequence[Sequence[Any]], file: str, **set
     expected = [observe(original, args, file, original) for args in calls]
     seed()
     seen = [observe(compiled, args, file, twin) for args in twin_calls]
-    for i in range(len(calls)):
-        assert seen[i] == expected[i], f"call {i}"
+    found = [text for i in range(len(calls)) for text in differences(expected[i], seen[i], f"call {i}")]
+    assert not found, "\n" + "\n".join(found[:6])
     return compiled
+
+
+def differences(expected: Any, seen: Any, where: str = "") -> list[str]:
+    """Where two plain values differ, for people."""
+    if isinstance(expected, Seen) and isinstance(seen, Seen):
+        expected, seen = vars(expected), vars(seen)
+    if isinstance(expected, dict) and isinstance(seen, dict):
+        keys = list(expected | seen)
+        return [text for key in keys for text in differences(expected.get(key), seen.get(key), f"{where} {key}")]
+    return [] if expected == seen else [f"{where}\n  expected {expected}\n  seen     {seen}"]

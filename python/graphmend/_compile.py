@@ -1,7 +1,6 @@
 """`graphmend.compile`: a drop-in for `torch.compile` that mends what breaks the graph."""
 
 import builtins
-import functools
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -40,7 +39,7 @@ def compile(  # noqa: A001 - the name of what it stands in for
     *,
     fullgraph: bool = False,
     dynamic: bool | None = None,
-    backend: Any = "inductor",
+    backend: Any = None,
     mode: str | None = None,
     options: dict[str, Any] | None = None,
     disable: bool = False,
@@ -48,25 +47,32 @@ def compile(  # noqa: A001 - the name of what it stands in for
 ) -> Any:
     """As `torch.compile`, with the same arguments; what it returns has a `report` besides."""
     if model is None:
-        return functools.partial(
-            compile,
-            fullgraph=fullgraph,
-            dynamic=dynamic,
-            backend=backend,
-            mode=mode,
-            options=options,
-            disable=disable,
-            **others,
-        )
+
+        def decorate(function: Any) -> Any:
+            if function is None:
+                raise RuntimeError("Model can't be None")
+            return compile(
+                function,
+                fullgraph=fullgraph,
+                dynamic=dynamic,
+                backend=backend,
+                mode=mode,
+                options=options,
+                disable=disable,
+                **others,
+            )
+
+        return decorate
     if disable or _disabled:
+        chosen = {} if backend is None else {"backend": backend}
         return torch.compile(
             model,
             fullgraph=fullgraph,
             dynamic=dynamic,
-            backend=backend,
             mode=mode,
             options=options,
             disable=disable,
+            **chosen,
             **others,
         )
     _torch_private.require_torch()

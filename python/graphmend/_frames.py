@@ -38,6 +38,8 @@ class MendingCallback:
     def __call__(self, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
         convert = self._torchdynamo_orig_backend
         code: CodeType = frame.f_code
+        _torch_private.know_code(code)
+        self.backend.codes.add(code)
         if self.backend.disabled or not _torch_private.can_wrap_frame(code):
             with self.backend.without_mends():
                 return convert(frame, cache_entry, frame_state)
@@ -97,11 +99,19 @@ class MendingCallback:
         return _torch_private.changing_attributes() if self.report.mended else contextlib.nullcontext()
 
     def _mend(self, place: Place) -> bool:
-        mend = _mended_code.mend(place, self.backend.frame.traced)
+        traced = self.backend.frame.traced
+        mend = _mended_code.mend(place, traced)
+        if not isinstance(mend, Mend):
+            # A statement that only talks may break anywhere inside of what it calls.
+            for outer in place.callers():
+                talking = _mended_code.mend(outer, traced, only_talking=True)
+                if isinstance(talking, Mend):
+                    place, mend = outer, talking
+                    break
         if not isinstance(mend, Mend):
             declined = {**self.backend.notes, **self.backend.declined}
             reasons = [declined[site] for site in _mended_code.sites(place) if site in declined]
-            mend = reasons[0] if reasons else mend
+            mend = reasons[0] if reasons else self.backend.frame.trouble or mend
         is_mended = isinstance(mend, Mend)
         entry = Break(
             gb_type=place.gb_type,

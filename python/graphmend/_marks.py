@@ -34,7 +34,12 @@ def code_to_trace(code: CodeType, space: dict[str, Any]) -> CodeType:
 @torch._dynamo.assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
 def _mends_apply() -> bool:
     backend = _backend()
-    return backend is not None and not backend.frame.plain and not _torch_private.in_higher_order_op()
+    if backend is None or backend.frame.plain:
+        return False
+    if _torch_private.in_higher_order_op():
+        backend.frame.trouble = "it stands in the body of a higher-order operator (checkpoint, cond, vmap, …)"
+        return False
+    return True
 
 
 @torch._dynamo.assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
@@ -66,7 +71,10 @@ def _trace_again_without(site: str, reason: str) -> bool:
 @torch._dynamo.assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
 def _carry() -> bool:
     backend = _backend()
-    return backend is not None and backend.carries(_torch_private.traced_code())
+    if backend is None:
+        return False
+    backend.frame.trouble = backend.cannot_carry.get(_torch_private.traced_code())
+    return backend.frame.trouble is None
 
 
 @torch._dynamo.assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
@@ -108,7 +116,7 @@ def post(site: str, *values: Any) -> bool:
     tensors: list[torch.Tensor] = []
     for value in values:
         if not _values.describe(value, spec, ints, tensors):
-            return False
+            return bool(_decline(site, "an argument is neither a tensor, a number, text nor made of these"))
     torch.ops.graphmend.emit(site, "".join(spec), ints, tensors)
     return True
 
@@ -127,6 +135,31 @@ def check(site: str, value: Any, predicted: bool) -> Any:
     flag = _flag(value)
     torch.ops.graphmend.check(site, torch.logical_not(flag) if predicted else flag)
     return predicted
+
+
+def number(value: Any) -> Any:
+    """`value.item()` or `float(value)` as a test needs it: a tensor that compares as the Python number would."""
+    if isinstance(value, torch.Tensor) and value.numel() == 1:
+        # Floats in double precision, as Python has them.
+        return value.detach().reshape(()).double() if value.is_floating_point() else value.detach().reshape(())
+    return value.item() if isinstance(value, torch.Tensor) else float(value)
+
+
+def truth(value: Any) -> Any:
+    """`bool(value)`"""
+    return _flag(value) if isinstance(value, torch.Tensor) and value.numel() == 1 else bool(value)
+
+
+def equal(one: Any, other: Any) -> Any:
+    """`torch.equal(one, other)`"""
+    if type(one) is not torch.Tensor or type(other) is not torch.Tensor or one.dtype != other.dtype:
+        return torch.equal(one, other)
+    return (one == other).all() if one.shape == other.shape else False
+
+
+def allclose(one: Any, other: Any, *args: Any, **kwargs: Any) -> Any:
+    """`torch.allclose(one, other, …)`"""
+    return torch.isclose(one, other, *args, **kwargs).all()
 
 
 def negate(value: Any) -> Any:
@@ -234,6 +267,10 @@ class Marks:
     checks = staticmethod(checks)
     post = staticmethod(post)
     check = staticmethod(check)
+    number = staticmethod(number)
+    truth = staticmethod(truth)
+    equal = staticmethod(equal)
+    allclose = staticmethod(allclose)
     negate = staticmethod(negate)
     either = staticmethod(either)
     both = staticmethod(both)
@@ -242,5 +279,5 @@ class Marks:
 
 
 # Where a frame runs in eager because Dynamo has skipped it, these run in eager too: they are never frames of their own.
-for _mark in (tracing, checks, post, check, negate, either, both, selects, join):
+for _mark in (tracing, checks, post, check, number, truth, equal, allclose, negate, either, both, selects, join):
     _torch_private.skip_code(_mark.__code__)

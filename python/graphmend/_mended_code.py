@@ -7,17 +7,21 @@ changed since it was imported, or that another tool has rewritten, is left alone
 """
 
 import contextlib
+import functools
 import gc
 import inspect
 import linecache
 import logging
 import sys
+import sysconfig
 import threading
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
+
+import torch
 
 from graphmend import _effects, _mended_file
 from graphmend._mended_file import Mend, MendedText
@@ -53,11 +57,13 @@ def replacement(code: CodeType, space: dict[str, Any]) -> CodeType:
     return source.codes.get(code, code) if source else code
 
 
-def mend(place: Place, traced: dict[CodeType, dict[str, Any]]) -> Mend | str:
+def mend(place: Place, traced: dict[CodeType, dict[str, Any]], only_talking: bool = False) -> Mend | str:
     """Mends the statement where a graph broke; or the reason why it is left.
 
     `traced` has the code that was traced, with its globals.
     """
+    if _is_foreign(place.file):
+        return "it is in torch or in the standard library"
     with _lock:
         for code, space in traced.items():
             if (code.co_filename, code.co_name) == (place.file, place.function) and place.line in _lines(code):
@@ -66,7 +72,9 @@ def mend(place: Place, traced: dict[CodeType, dict[str, Any]]) -> Mend | str:
             return "the code that broke is not known by its source"
         if code.co_name.startswith(_RESUMED):
             return "it stands behind a break that is left"
-        return _source_of(code, space).mend(code, place.line)
+        if code.co_name.startswith("<"):
+            return "it stands in a lambda or a comprehension"
+        return _source_of(code, space).mend(code, place.line, only_talking)
 
 
 def mend_around(code: CodeType, space: dict[str, Any]) -> None:
@@ -111,6 +119,15 @@ def sites(place: Place) -> list[str]:
     return [mend.site for source in sources if source.mended for mend in source.mended.mends if mend.line == place.line]
 
 
+@functools.cache
+def _is_foreign(file: str) -> bool:
+    """Whether a file belongs to torch or to Python: the breaks there are theirs, and theirs to mend."""
+    path = Path(file)
+    if any(part in ("site-packages", "dist-packages") for part in path.parts):
+        return path.is_relative_to(Path(torch.__file__).parent)
+    return any(path.is_relative_to(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib"))
+
+
 def _lines(code: CodeType) -> set[int]:
     return {line for _, _, line in code.co_lines() if line is not None}
 
@@ -151,7 +168,7 @@ class MendedSource:
         except (SyntaxError, ValueError):
             self.trouble = "its source does not compile"
 
-    def mend(self, code: CodeType, line: int) -> Mend | str:
+    def mend(self, code: CodeType, line: int, only_talking: bool) -> Mend | str:
         if self.trouble:
             return self.trouble
         # What is traced may be mended already.
@@ -166,6 +183,8 @@ class MendedSource:
         added = [mend for mend in mended.mends if mend.site not in known]
         if not added:
             return "it broke again after it was mended"
+        if only_talking and any(mend.kind != "postpone" for mend in added):
+            return "it does more than talk"
         trouble = self._install(mended)
         if trouble:
             return trouble

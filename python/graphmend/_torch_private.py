@@ -8,7 +8,7 @@ import contextlib
 import functools
 import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any
@@ -22,6 +22,11 @@ from torch._dynamo.variables.functions import init_cellvars
 from torch._dynamo.symbolic_convert import InliningInstructionTranslator, InstructionTranslator
 from torch.fx._lazy_graph_module import _LazyGraphModule
 from torch._higher_order_ops.effects import _EffectType, _register_effectful_op
+
+try:
+    from torch._dynamo.backends.registry import get_default_backend
+except ImportError:
+    get_default_backend = None
 
 SUPPORTED = ((2, 11), (2, 13))
 
@@ -126,7 +131,7 @@ def inner_backend(
 ) -> tuple[Any, dict[str, Any]]:
     """The compiler that `torch.compile` would use for these arguments, and those options that are not for it."""
     if backend is None:
-        backend = "inductor"
+        backend = get_default_backend() if get_default_backend else "inductor"
     if mode is not None and options is not None:
         # `torch.compile` knows what to say.
         torch.compile(lambda: None, mode=mode, options=options)
@@ -172,6 +177,13 @@ class Place:
     # Characters in the line, from 0, where they are known.
     column: int | None = None
     end_column: int | None = None
+    # File, line and function of the frames around it, the innermost first.
+    around: tuple[tuple[str, int, str], ...] = ()
+
+    def callers(self) -> Iterator["Place"]:
+        """The same break, seen from the frames around it."""
+        for file, line, function in self.around:
+            yield Place(file, line, function, self.gb_type, self.message)
 
 
 def break_place(error: BaseException) -> Place | None:
@@ -184,7 +196,13 @@ def break_place(error: BaseException) -> Place | None:
     columns = (getattr(frame, "colno", None), getattr(frame, "end_colno", None))
     if getattr(frame, "end_lineno", None) != frame.lineno:
         columns = (None, None)
-    return Place(frame.filename, frame.lineno or 0, frame.name, gb_type, message, *columns)
+    around = tuple((outer.filename, outer.lineno or 0, outer.name) for outer in reversed(stack[:-1]))
+    return Place(frame.filename, frame.lineno or 0, frame.name, gb_type, message, *columns, around)
+
+
+def know_code(code: CodeType) -> None:
+    """`torch._dynamo.reset` forgets what was compiled for the code that it knows."""
+    convert_frame.input_codes.add(code)
 
 
 def forget_code(code: CodeType) -> None:

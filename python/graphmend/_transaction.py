@@ -67,6 +67,8 @@ class FrameRecord(threading.local):
     draws = False
     # Nothing is mended in it.
     plain = False
+    # Why the last mend that was traced does not apply.
+    trouble: str | None = None
 
     def __init__(self) -> None:
         # Sites at which all sides of a branch are computed.
@@ -96,6 +98,7 @@ class MendedBackend:
     def begin_frame(self, code: CodeType, space: dict[str, Any]) -> None:
         self.frame.graphs = self.frame.ops = 0
         self.frame.has_transaction = self.frame.draws = False
+        self.frame.trouble = None
         self.frame.selected.clear()
         self.frame.traced.clear()
         self.frame.traced[code] = space
@@ -108,9 +111,9 @@ class MendedBackend:
         finally:
             self.frame.plain = False
 
-    def carries(self, code: CodeType) -> bool:
-        """Whether the graph of this frame may carry effects and checks."""
-        return code not in self.cannot_carry
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A copy of a compiled model starts afresh.
+        return MendedBackend, (self.inner,)
 
     def reset(self) -> None:
         if hasattr(self.inner, "reset"):

@@ -94,6 +94,13 @@ class Splitter {
     return kind == NodeKind::Number || kind == NodeKind::Constant || kind == NodeKind::String;
   }
 
+  // `sys.stderr`: no value of the graph, and found again by its name.
+  bool is_standard_stream(NodeId id) const {
+    const std::string name = context_.dotted_name(id);
+    const auto& talkers = context_.request.talkers;
+    return !name.empty() && std::find(talkers.begin(), talkers.end(), name + ".write") != talkers.end();
+  }
+
   // True when the function may do this to the values it is given.
   bool may_stay(NodeId id) const {
     const Tree& tree = context_.tree;
@@ -138,7 +145,7 @@ class Splitter {
 
   bool split(NodeId id) {
     const Tree& tree = context_.tree;
-    if (is_literal(id)) return true;
+    if (is_literal(id) || is_standard_stream(id)) return true;
     if (tree.kind(id) == NodeKind::Interpolation && (tree[id].flags & node_flag::kDebug)) return split_debug(id);
     if (is_structure(id)) return split_children(id);
     if (tree.kind(id) == NodeKind::Strings && !contains_forcing(id)) return true;

@@ -33,14 +33,90 @@ class TracedTest {
       for (NodeId part : tree.children(id)) parts.push_back(part);
       if (parts.size() > 3) return write_chain(parts, depth);
     }
-    // Parentheses, because the text of an expression may go over several lines.
-    out_.add("(", serves_);
-    out_.copy(context_.span(id));
-    out_.add(")", serves_);
+    write_operand(id);
     return true;
   }
 
  private:
+  // A comparison or what is tested itself. Calls that make a Python value of a tensor have a form that keeps the
+  // tensor.
+  void write_operand(NodeId id) {
+    const Tree& tree = context_.tree;
+    if (tree.kind(id) == NodeKind::Compare) {
+      out_.add("(", serves_);
+      for (NodeId part : tree.children(id)) {
+        if (tree.kind(part) == NodeKind::CompareOp) {
+          out_.add(" ", serves_);
+          out_.copy(context_.span(part));
+          out_.add(" ", serves_);
+        } else {
+          write_value(part);
+        }
+      }
+      out_.add(")", serves_);
+      return;
+    }
+    write_value(id);
+  }
+
+  void write_value(NodeId id) {
+    // Parentheses, because the text of an expression may go over several lines.
+    if (!write_kept(id)) {
+      out_.add("(", serves_);
+      out_.copy(context_.span(id));
+      out_.add(")", serves_);
+    }
+  }
+
+  // `x.item()`, `float(x)`, `bool(x)`, `torch.equal(x, y)`, `x.allclose(y)`.
+  bool write_kept(NodeId id) {
+    const Tree& tree = context_.tree;
+    if (tree.kind(id) != NodeKind::Call) return false;
+    NodeId callee = tree.first_child(id);
+    const Span call = context_.span(id);
+    const Span named = context_.span(callee);
+    if (tree.kind(callee) == NodeKind::Name) {
+      const std::string_view name = context_.text_of(callee);
+      if (name != "float" && name != "bool") return false;
+      out_.add(name == "float" ? "__graphmend__.number" : "__graphmend__.truth", serves_);
+      out_.copy({named.end, call.end});
+      return true;
+    }
+    if (tree.kind(callee) != NodeKind::Attribute) return false;
+    NodeId receiver = tree.first_child(callee);
+    const std::string_view method = context_.token_at(tree[callee].last_token);
+    if (method != "item" && method != "equal" && method != "allclose") return false;
+    out_.add("__graphmend__." + std::string(method == "item" ? "number" : method), serves_);
+    if (context_.text_of(receiver) == "torch") {
+      out_.copy({named.end, call.end});
+      return true;
+    }
+    // The receiver becomes the first argument.
+    out_.add("((", serves_);
+    out_.copy(context_.span(receiver));
+    out_.add("), *(", serves_);
+    const bool has_keywords = writes_arguments(id, false);
+    out_.add("), **dict(", serves_);
+    if (has_keywords) writes_arguments(id, true);
+    out_.add("))", serves_);
+    return true;
+  }
+
+  // Those by position, or those by keyword; whether there are any of the latter.
+  bool writes_arguments(NodeId call, bool keywords) {
+    const Tree& tree = context_.tree;
+    bool found = false;
+    for (NodeId argument : tree.children(call)) {
+      if (argument == tree.first_child(call)) continue;
+      const bool is_keyword = tree.kind(argument) == NodeKind::Keyword;
+      found = found || is_keyword;
+      if (is_keyword != keywords) continue;
+      out_.copy(context_.span(argument));
+      out_.add(", ", serves_);
+    }
+    return found;
+  }
+
   bool write_joined(const std::vector<NodeId>& values, size_t from, std::string_view join, uint32_t depth) {
     if (from + 1 == values.size()) return write(values[from], depth + 1);
     out_.add("__graphmend__." + std::string(join) + "(", serves_);
@@ -54,17 +130,12 @@ class TracedTest {
   // `a < b < c` is `a < b and b < c`, with `b` evaluated once.
   bool write_chain(const std::vector<NodeId>& parts, uint32_t depth) {
     if (depth + parts.size() / 2 > kMaxDepth) return false;
-    const auto copy = [&](NodeId id) {
-      out_.add("(", serves_);
-      out_.copy(context_.span(id));
-      out_.add(")", serves_);
-    };
     std::string left;
     for (size_t i = 0; i + 2 < parts.size(); i += 2) {
       const bool is_last = i + 3 == parts.size();
       if (!is_last) out_.add("__graphmend__.both(", serves_);
       if (left.empty()) {
-        copy(parts[i]);
+        write_value(parts[i]);
       } else {
         out_.add(left, serves_);
       }
@@ -72,12 +143,12 @@ class TracedTest {
       out_.copy(context_.span(parts[i + 1]));
       out_.add(" ", serves_);
       if (is_last) {
-        copy(parts[i + 2]);
+        write_value(parts[i + 2]);
         break;
       }
       left = "graphmend_b" + std::to_string(context_.span(parts[i + 2]).start) + "_";
       out_.add("(" + left + " := ", serves_);
-      copy(parts[i + 2]);
+      write_value(parts[i + 2]);
       out_.add("), lambda: ", serves_);
     }
     out_.add(std::string(parts.size() / 2 - 1, ')'), serves_);

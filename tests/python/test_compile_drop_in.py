@@ -229,6 +229,40 @@ def test_disable_returns_the_model_itself() -> None:
     assert mended_compile(model, disable=True) is torch.compile(model, disable=True) is model
 
 
+def test_the_default_backend_is_the_users() -> None:
+    seen: list[Any] = []
+
+    def backend(graph: Any, inputs: Any) -> Callable[..., Any]:
+        seen.append(graph)
+        return graph.forward  # type: ignore[no-any-return]
+
+    if not hasattr(torch.compiler, "set_default_backend"):
+        pytest.skip("this torch has no default backend to set")
+    torch.compiler.set_default_backend(backend)
+    try:
+        assert observe(mended_compile(talk), (GOOD,), __file__).printed == "sum 12.0\n"
+        assert len(seen) == 1
+    finally:
+        torch.compiler.set_default_backend(None)
+
+
+def test_nothing_to_compile_is_refused_alike() -> None:
+    for make in (torch.compile, mended_compile):
+        with pytest.raises(RuntimeError, match="Model can't be None"):
+            make(backend="eager")(None)
+
+
+def test_a_reset_of_dynamo_forgets_what_was_mended() -> None:
+    for _ in range(3):
+        compiled = mended_compile(talk, backend="eager", fullgraph=True)
+        assert observe(compiled, (GOOD,), __file__).printed == "sum 12.0\n"
+        assert compiled.report.graphs == 1
+        torch._dynamo.reset()
+        assert not torch._C._dynamo.eval_frame._debug_get_cache_entry_list(talk.__code__)
+        assert observe(torch.compile(talk, backend="eager"), (GOOD,), __file__).printed == "sum 12.0\n"
+        torch._dynamo.reset()
+
+
 def test_the_signature_takes_what_torchs_takes() -> None:
     theirs = inspect.signature(torch.compile).parameters
     ours = inspect.signature(mended_compile)

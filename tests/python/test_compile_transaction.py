@@ -1,0 +1,246 @@
+"""A check that fails and a graph that raises leave behind what the program would have left, and nothing else."""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from compiled_calls import same_program, seed
+
+# torch warns on its own account.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+logger = logging.getLogger("subject")
+GOOD, BAD = torch.ones(4, 3), torch.full((4, 3), 1000.0)
+
+
+@pytest.fixture(autouse=True)
+def _fresh_dynamo() -> Iterator[None]:
+    torch._dynamo.reset()
+    seed()
+    yield
+    torch._dynamo.reset()
+
+
+class Everything(torch.nn.Module):  # type: ignore[misc,name-defined]
+    """Changes all that a call can change, before and after its checks."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(3, 3)
+        self.norm = torch.nn.BatchNorm1d(3)
+        self.register_buffer("total", torch.zeros(3))
+        self.steps = 0
+        self.history: list[Any] = []
+        self.table: dict[str, Any] = {}
+        self.last: Any = None
+
+    def forward(self, x: Any, given: list[Any]) -> Any:
+        self.steps += 1
+        print("begin", self.steps)
+        self.history.append(self.steps)
+        self.total += x.sum(0)
+        y = self.norm(self.linear(x))
+        noise = torch.rand(()) + random.random()
+        logger.info("mean of %d rows: %.3f", len(x), x.mean().item())
+        x.mul_(0.5)
+        given.append(y.shape[0])
+        if self.total.max() > 100:
+            print("failing")
+            raise ValueError("total", self.total.clone(), self.steps)
+        self.table["noise"] = noise
+        self.last = y
+        logger.warning("end %d", self.steps)
+        if torch.isnan(x).any():
+            raise ValueError("a number is missing")
+        return torch.nn.functional.dropout(y, 0.5) + noise
+
+
+def arguments(*values: Any) -> list[tuple[Any, list[Any]]]:
+    return [(value.clone(), [0]) for value in values]
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+@pytest.mark.parametrize("train", [True, False], ids=["train", "eval"])
+def test_a_failing_check_leaves_what_eager_leaves(backend: str, train: bool) -> None:
+    model = Everything().train(train)
+    compiled = same_program(model, arguments(GOOD, BAD, GOOD, BAD), __file__, backend=backend, fullgraph=True)
+    assert compiled.report.whole
+    assert (compiled.report.calls, compiled.report.misses) == (4, 3)
+
+
+def test_calls_after_a_miss_are_compiled_again() -> None:
+    class Limited(torch.nn.Module):  # type: ignore[misc,name-defined]
+        def forward(self, x: Any) -> Any:
+            if x.sum() > 100:
+                raise ValueError("large")
+            return x * 2
+
+    compiled = same_program(Limited(), [(GOOD,), (BAD,), (GOOD,), (BAD,), (GOOD,)], __file__)
+    assert (compiled.report.calls, compiled.report.misses, compiled.report.graphs) == (5, 2, 1)
+
+
+def test_the_first_call_fails() -> None:
+    compiled = same_program(Everything(), arguments(BAD, BAD, GOOD), __file__)
+    assert compiled.report.misses == 3
+
+
+def raises_in_the_graph(x: Any, index: Any, kept: list[Any]) -> Any:
+    print("begin")
+    x.add_(1)
+    kept.append(x.shape[0])
+    drawn = torch.rand(2)
+    taken = x[index]
+    print("taken", taken.sum().item())
+    x.add_(1)
+    return taken * drawn.sum()
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_an_exception_in_the_graph(backend: str) -> None:
+    calls = [(torch.arange(4.0), torch.tensor([i, 0]), []) for i in (1, 9, 2, -7, 3)]
+    compiled = same_program(raises_in_the_graph, calls, __file__, backend=backend, fullgraph=True)
+    assert compiled.report.misses == 2
+
+
+def test_an_exception_that_the_caller_catches() -> None:
+    def outer(x: Any) -> Any:
+        try:
+            return inner(x)
+        except ValueError as error:
+            print("caught", error, type(error.__context__))
+            return x - 1
+
+    def inner(x: Any) -> Any:
+        print("inner")
+        if x.sum() > 100:
+            raise ValueError("large")
+        return x + 1
+
+    same_program(outer, [(GOOD,), (BAD,), (GOOD,)], __file__)
+
+
+def test_chained_exceptions_know_nothing_of_the_miss() -> None:
+    def chained(x: Any) -> Any:
+        y = x * 2
+        if y.sum() > 100:
+            try:
+                raise KeyError("first")
+            except KeyError as error:
+                raise ValueError("second", y.shape) from error
+        return y
+
+    compiled = same_program(chained, [(GOOD,), (BAD,)], __file__)
+    assert compiled.report.misses == 1
+
+
+def test_an_input_that_is_no_leaf_keeps_its_gradient() -> None:
+    def changes(x: Any) -> Any:
+        x.mul_(3)
+        print("sum", x.sum().item())
+        if x.max() > 100:
+            raise ValueError("large")
+        return x * x
+
+    def run(x: Any) -> Any:
+        leaf = x.clone().requires_grad_()
+        middle = leaf * 2
+        result = subject(middle)
+        result.sum().backward()
+        return leaf.grad, middle.detach(), result.detach()
+
+    from graphmend._compile import compile as mended_compile
+
+    subject: Any = changes
+    expected = run(GOOD)
+    for backend in ("eager", "aot_eager"):
+        subject = mended_compile(changes, backend=backend, fullgraph=True)
+        for seen, wanted in zip(run(GOOD), expected, strict=True):
+            assert torch.equal(seen, wanted)
+        with pytest.raises(ValueError, match="large"):
+            run(BAD)
+
+
+def test_the_result_is_the_input_where_it_is_in_eager() -> None:
+    def fill(x: Any, out: list[Any]) -> Any:
+        x.add_(1)
+        out.append(x)
+        print("filled")
+        if x.max() > 100:
+            raise ValueError("large")
+        return x
+
+    from graphmend._compile import compile as mended_compile
+
+    compiled = mended_compile(fill, backend="eager")
+    x, out = GOOD.clone(), []
+    assert compiled(x, out) is x and out[0] is x
+    same_program(fill, [(GOOD.clone(), []), (BAD.clone(), []), (GOOD.clone(), [])], __file__)
+
+
+def test_aliased_inputs_and_views() -> None:
+    def through(x: Any, y: Any) -> Any:
+        x.add_(1)
+        print("y", y.sum().item())
+        if y.max() > 100:
+            raise ValueError("large")
+        return y * 2
+
+    base = torch.zeros(2, 3)
+    wide = torch.full((2, 3), 100.0)
+    calls = [(base, base), (base, base[0]), (base[0], base), (wide, wide), (base.clone(), base.clone())]
+    same_program(through, calls, __file__)
+
+
+def test_a_buffer_that_is_exchanged() -> None:
+    class Exchanges(torch.nn.Module):  # type: ignore[misc,name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("mean", torch.zeros(3))
+            self.register_buffer("count", torch.zeros((), dtype=torch.int64))
+
+        def forward(self, x: Any) -> Any:
+            self.count += 1
+            self.mean = self.mean * 0.9 + x.mean(0) * 0.1
+            print("count", self.count.item())
+            if self.mean.max() > 50:
+                raise ValueError("drifted", self.count.item())
+            return x - self.mean
+
+    compiled = same_program(Exchanges(), [(GOOD,), (BAD,), (GOOD,), (-BAD,), (GOOD,)], __file__, fullgraph=True)
+    assert compiled.report.misses
+
+
+def test_random_streams_go_on_where_eager_is() -> None:
+    def draws(x: Any) -> Any:
+        first = torch.rand(3)
+        chosen = random.random()
+        print("chosen", chosen, first.sum().item())
+        if x.max() > 100:
+            raise ValueError("large")
+        return x + torch.randn(3) * random.random()
+
+    compiled = same_program(draws, [(GOOD,), (BAD,), (GOOD,), (BAD,), (GOOD,)], __file__, fullgraph=True)
+    assert compiled.report.misses == 2
+
+
+def test_too_much_to_copy_keeps_its_break() -> None:
+    from graphmend import _transaction
+
+    def large(x: Any, y: Any) -> Any:
+        x.add_(1)
+        print("sum", y.sum().item())
+        if y.max() > 100:
+            raise ValueError("large")
+        return y + 1
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_transaction, "MAX_COPIED_BYTES", 0)
+        compiled = same_program(large, [(GOOD.clone(), GOOD), (GOOD.clone(), BAD), (GOOD.clone(), GOOD)], __file__)
+    assert not compiled.report.whole and "copying" in compiled.report.left[0].reason
