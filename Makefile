@@ -115,25 +115,24 @@ format: | .venv/ready ## put the C++ and Python files into the house format
 ##@ Measuring and hunting
 
 .PHONY: bench
-bench: build-bench .venv/bench .venv-torch/ready ## speed against ast.parse, ruff and others, in bench/results/
+bench: build-bench .venv/bench ## speed against ast.parse, ruff and others, in bench/results/
 	$(step) "worst shapes"
 	@python bench/worst_shapes.py --output bench/results/worst_shapes.md
 	$(step) "beside the rivals"
 	@python bench/front_end.py $(BENCH_ARGS)
 
-# A Python that has torch and transformers; what runs in it is the graphmend of this checkout.
-TORCH_PYTHON ?= .venv-torch/bin/python
-with_torch = GRAPHMEND_LIBRARY=$(CURDIR)/build/release/libgraphmend.so PYTHONPATH=$(CURDIR)/python $(TORCH_PYTHON)
+# What runs is the graphmend of this checkout, not the installed one.
+in_checkout = GRAPHMEND_LIBRARY=$(CURDIR)/build/release/libgraphmend.so PYTHONPATH=$(CURDIR)/python python
 
 .PHONY: table2
-table2: build-release .venv-torch/ready ## the paper's rows: plain, Dynamo's settings, mended, in bench/results/table2.md
+table2: build-release .venv/ready ## the paper's rows: plain, Dynamo's settings, mended, in bench/results/table2.md
 	$(step) "the paper's rows"
-	@$(with_torch) -m bench.table2.run $(ARGS)
+	@$(in_checkout) -m bench.table2.run $(ARGS)
 
 .PHONY: generated
-generated: build-release .venv-torch/ready ## random programs, mended and not (ARGS="--programs N --backend B --seed S")
+generated: build-release .venv/ready ## random programs, mended and not (ARGS="--programs N --backend B --seed S")
 	$(step) "generated programs"
-	@$(with_torch) -m tests.generated $(ARGS)
+	@$(in_checkout) -m tests.generated $(ARGS)
 
 FUZZ_SECONDS ?= 600
 FUZZ_ROUNDS ?= 100000
@@ -143,9 +142,9 @@ fuzz: build/debian-fuzz build-fuzz ## run each fuzzer for FUZZ_SECONDS (default 
 
 CORPUS = python tests/corpus
 .PHONY: corpus
-corpus: build-release .venv-torch/ready | .venv/ready ## compare with CPython 3.13 on large corpora (takes long)
+corpus: build-release | .venv/ready ## compare with CPython 3.13 on large corpora (takes long)
 	$(step) "the files to compare on"
-	@$(CORPUS)/fetch.py --site .venv-torch
+	@$(CORPUS)/fetch.py --site .venv
 	$(step) "same tree"
 	@$(CORPUS)/same_tree.py
 	$(step) "same scopes"
@@ -176,7 +175,7 @@ clean: ## remove what was built; .venv and the downloaded corpora stay
 
 .PHONY: distclean
 distclean: clean ## remove the virtual environments and the corpora too
-	rm -rf build .venv .venv-torch .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf build .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 .PHONY: help
 help: ## this list
@@ -187,7 +186,7 @@ help: ## this list
 # Set-up. Each is a file that is newer than what it was made from.
 
 build/debian: tools/setup.sh
-	@tools/setup.sh debian g++ libcli11-dev libgtest-dev nlohmann-json3-dev
+	@tools/setup.sh debian g++ libcli11-dev libgtest-dev nlohmann-json3-dev python3-dev
 	@mkdir -p build && touch $@
 
 build/debian-fuzz: tools/setup.sh | build/debian
@@ -205,10 +204,6 @@ build/debian-fuzz: tools/setup.sh | build/debian
 .venv/bench: pyproject.toml tools/setup.sh | .venv/ready
 	@tools/setup.sh debian valgrind
 	@tools/setup.sh bench
-	@touch $@
-
-.venv-torch/ready: tools/setup.sh
-	@tools/setup.sh torch
 	@touch $@
 
 # The wheel is made from the release build, so nothing is compiled twice. The first step is pip's too, but pip is mute.

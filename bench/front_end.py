@@ -413,7 +413,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=ROOT / "build/bench")
     parser.add_argument("--cpython", type=Path, help="CPython 3.13 (else PYTHON313, PATH, pyenv)")
-    parser.add_argument("--torch-python", type=Path, default=ROOT / ".venv-torch/bin/python")
+    parser.add_argument("--torch-python", type=Path, default=ROOT / ".venv/bin/python")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--sample", type=int, default=1_000_000, help="bytes for rivals that take minutes")
     parser.add_argument("--output", type=Path, default=ROOT / "bench/results/front_end.md")

@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# Gets what the Makefile's targets need. In: what this machine has. Out: Debian packages, .venv, .venv-torch.
+# Gets what the Makefile's targets need. In: what this machine has. Out: Debian packages, .venv.
 #   tools/setup.sh debian PACKAGE...   installs those packages that are missing; asks for nothing when none is
-#   tools/setup.sh venv                makes .venv with the pinned tools of pyproject.toml
+#   tools/setup.sh venv                makes .venv with torch, transformers and the pinned tools of pyproject.toml
 #   tools/setup.sh cross               adds the cross compiler (zig) to .venv
 #   tools/setup.sh bench               adds the rivals of the benchmarks to .venv
-#   tools/setup.sh torch               makes .venv-torch, whose files the corpus and the benchmarks read
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -88,7 +87,10 @@ case "${1:-}" in
     say "installing the pinned tools into .venv"
     # Dependency groups need pip 25.1.
     pip_install .venv 'pip==25.3'
-    pip_install .venv --group dev
+    # First and by itself: another package that asks for torch would get any version of it, with its gigabytes of CUDA.
+    say "installing torch 2.13.0 into .venv (a large download)"
+    pip_install .venv 'torch==2.13.0'
+    pip_install .venv --group dev --group models
     ;;
   cross)
     say "installing zig into .venv"
@@ -98,15 +100,8 @@ case "${1:-}" in
     say "installing the rivals of the benchmarks into .venv"
     pip_install .venv --group bench
     ;;
-  torch)
-    make_venv .venv-torch
-    say "installing torch 2.13.0 into .venv-torch (a large download)"
-    # Only their files are read, so their dependencies stay out.
-    pip_install .venv-torch --no-deps 'torch==2.13.0'
-    pip_install .venv-torch --no-deps 'transformers==4.52.4'
-    ;;
   *)
-    sed -n '2,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+    sed -n '2,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
     exit 2
     ;;
 esac

@@ -125,7 +125,8 @@ def _copied_function(function: FunctionType, memo: dict[int, Any]) -> FunctionTy
             continue
         is_shared = inspect.ismodule(content) or isinstance(content, type)
         cell.cell_contents = content if is_shared else _copied(content, f"`{name}`, which the function uses,", memo)
-    new.__dict__.update(copy.deepcopy({k: v for k, v in vars(function).items() if not callable(v)}, memo))
+    for name, value in vars(function).items():
+        new.__dict__[name] = memo.get(id(value), value) if callable(value) else copy.deepcopy(value, memo)
     return new
 
 

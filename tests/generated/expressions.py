@@ -49,6 +49,20 @@ def full(w: Writer, depth: int = 2) -> str:
     return w.pick_text(choices)
 
 
+def pure_full(w: Writer) -> str:
+    """A new (rows, columns) tensor from one operation that can neither fail nor draw: what both sides may compute."""
+    name, other = full_name(w), full_name(w)
+    return w.choose(
+        [
+            f"{name} {w.choose(['+', '-', '*'])} {other}",
+            f"{name} * {number(w)}",
+            f"torch.{w.choose(['relu', 'tanh', 'sigmoid'])}({name})",
+            f"{name}.clamp(min=-1.0)",
+            f"torch.where({name} > {threshold(w)}, {name}, {other})",
+        ]
+    )
+
+
 def _used(w: Writer, feature: str, text: str) -> str:
     w.use(feature)
     return text

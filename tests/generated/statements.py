@@ -96,6 +96,23 @@ def mutate(w: Writer) -> None:
     w.line(text)
 
 
+def shown_then_changed(w: Writer) -> None:
+    """A tensor, or a view of it, is shown and then changed in place: the text has the value of the moment."""
+    names = [name for name in w.names("full") if name not in w.frame.frozen]
+    if w.frame.is_module:
+        names.append("self.buf")
+    if not names:
+        effects.effect(w)
+        return
+    w.use("shown.changed")
+    name = w.choose(names)
+    seen = w.choose([name, name, f"{name}[0]", f"{name}.detach()"])
+    w.line(
+        w.choose([f'print("now", {seen})', f'logger.error("now %s", {seen})', f"print({seen}, {name}.sum().item())"])
+    )
+    w.line(w.choose([f"{name}.add_(1.0)", f"{name}.mul_({e.number(w)})", f"{name}[0] = {e.number(w)}"]))
+
+
 def collect(w: Writer) -> None:
     """A local list that is shown and then changed."""
     if w.names("items"):
@@ -146,11 +163,14 @@ def _join_branch(w: Writer) -> None:
     if w.frame.has_self and w.chance(0.25):
         w.use("branch.attribute")
         targets.append("self.last")
-    test = e.test(w)
+    pure = w.chance(0.6)
+    if pure:
+        w.use("branch.pure")
+    test = f"{e.full_name(w)}.{w.choose(['sum()', 'mean()', 'max()'])} > {e.threshold(w)}" if pure else e.test(w)
 
     def side() -> None:
         for target in targets:
-            value = e.full(w)
+            value = e.pure_full(w) if pure else e.full(w)
             w.line(f"{target} = " + (f"{value} * 1.0" if value in w.frame.names else value))
 
     with w.block(f"if {test}:"):
@@ -264,6 +284,7 @@ def statement(w: Writer) -> None:
         (0.7, guards.assertion),
         (0.5, guards.guarded_try),
         (0.8, python_branch),
+        (1.2, shown_then_changed),
         (0.4, inner_context),
         (0.6, other_random),
         (0.06, numpy_random),

@@ -35,10 +35,10 @@ logging.log logging.exception log.exc_info log.stacklevel log.extra log.isEnable
 warn.stacklevel warn.instance guard guard.elif guard.else guard.oneline guard.statements_before raise.from raise.tensor
 raise.from_caught raise.class raise.item raise.many assert assert.message assert.message_value test.equal test.allclose
 test.not test.and test.or test.chain test.item test.bool test.walrus shown.item shown.fstring shown.percent shown.format
-shown.shape shown.tensor state.self state.global state.nonlocal mutate.inplace mutate.buffer rng.torch rng.dropout
-rng.python rng.numpy module.norm helper helper.talks loop loop.while class.method class.private class.super
+shown.shape shown.tensor shown.changed state.self state.global state.nonlocal mutate.inplace mutate.buffer rng.torch
+rng.dropout rng.python rng.numpy module.norm helper helper.talks loop loop.while class.method class.private class.super
 class.property branch branch.join branch.elif branch.no_else branch.nested branch.ternary branch.early_return
-branch.attribute backward context.no_grad context.inference_mode context.autocast context.inside nested.compile
+branch.attribute branch.pure backward context.no_grad context.inference_mode context.autocast context.inside nested.compile
 input.leaf input.nonleaf input.alias input.view try.except try.finally shapes.change before.level before.train
 """.split()
 
