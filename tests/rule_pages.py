@@ -108,7 +108,7 @@ def all_examples() -> list[Example]:
 def breaks_named(page: Path) -> set[str]:
     """The types of breaks, in Dynamo's words, that a page says it is about: the list in its first section."""
     cause = page.read_text(encoding="utf-8").partition("## Cause")[2].partition("\n## ")[0]
-    return set(re.findall(r"^- `(.+)`", cause, re.MULTILINE))
+    return set(re.findall(r"^- `([^`]+)`", cause, re.MULTILINE))
 
 
 def talkers(example: Example) -> list[str]:

@@ -1,6 +1,12 @@
-"""Reads Python source exactly as CPython does, without losing a byte, and without stopping at the first error.
+"""Finds what breaks the graphs of `torch.compile`, and mends it, without changing what the program does.
 
 >>> import graphmend
+>>> model = graphmend.compile(model)       # doctest: +SKIP
+>>> model(x); print(model.report)          # doctest: +SKIP
+
+Underneath is a reader of Python source that does exactly as CPython does, without losing a byte, and without stopping
+at the first error. It needs no torch:
+
 >>> tree = graphmend.parse("x = f(1)\\n")
 >>> tree.ok
 True
@@ -13,21 +19,64 @@ Nothing is loaded until it is used: importing this package is cheap and has no s
 # What type checkers understand, without the price of importing `typing`.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from graphmend._assertions import GraphBreakError, assert_no_graph_breaks
+    from graphmend._compile import compile, disable, effect  # noqa: A004 - the name of what it stands in for
+    from graphmend._config import SettingsError
+    from graphmend._explain import Explanation, explain
+    from graphmend._report import Break, Report
     from graphmend._tree import Node, SyntaxProblem, SyntaxProblems, Token, Tokens, Tree, parse
+    from graphmend._verify_calls import CopyError, VerificationError, verify
 
     __version__: str
 
-__all__ = ["Node", "SyntaxProblem", "SyntaxProblems", "Token", "Tokens", "Tree", "parse"]
+__all__ = [
+    "Break",
+    "CopyError",
+    "Explanation",
+    "GraphBreakError",
+    "Node",
+    "Report",
+    "SettingsError",
+    "SyntaxProblem",
+    "SyntaxProblems",
+    "Token",
+    "Tokens",
+    "Tree",
+    "VerificationError",
+    "assert_no_graph_breaks",
+    "compile",
+    "disable",
+    "effect",
+    "explain",
+    "parse",
+    "verify",
+]
 
 
 # Hidden from type checkers, which would take every misspelt name for an object.
 if not TYPE_CHECKING:
+    # Where names come from, but for those of `_tree`.
+    _MODULES = {
+        "Break": "_report",
+        "CopyError": "_verify_calls",
+        "Explanation": "_explain",
+        "GraphBreakError": "_assertions",
+        "Report": "_report",
+        "SettingsError": "_config",
+        "VerificationError": "_verify_calls",
+        "assert_no_graph_breaks": "_assertions",
+        "compile": "_compile",
+        "disable": "_compile",
+        "effect": "_compile",
+        "explain": "_explain",
+        "verify": "_verify_calls",
+    }
 
     def __getattr__(name: str) -> object:
         if name in __all__:
-            from graphmend import _tree
+            from importlib import import_module
 
-            value: object = getattr(_tree, name)
+            value: object = getattr(import_module(f"graphmend.{_MODULES.get(name, '_tree')}"), name)
         elif name == "__version__":
             from graphmend import _native
 

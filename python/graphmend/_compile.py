@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from graphmend import _marks, _mended_code, _torch_private
+from graphmend import _config, _marks, _mended_code, _torch_private
 from graphmend._frames import MendingCallback
 from graphmend._report import Report
 from graphmend._torch_private import OptimizedModule
@@ -63,7 +63,7 @@ def compile(  # noqa: A001 - the name of what it stands in for
             )
 
         return decorate
-    if disable or _disabled:
+    if disable or _disabled or _config.current().disable:
         chosen = {} if backend is None else {"backend": backend}
         return torch.compile(
             model,

@@ -16,8 +16,8 @@ import torch
 from graphmend import _verify
 from graphmend._observe import Text
 
-# Where modules keep what has to do with being compiled.
-_NOT_COMPARED = ("_compiled_call_impl", "_backward_hooks", "_non_persistent_buffers_set")
+# What `torch.compile` leaves in a module.
+_NOT_COMPARED = ("_compiled_call_impl", "_is_torch_compile")
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,9 @@ from graphmend._report import Break, Report
 from graphmend._torch_private import Place, TorchRuntimeError, Unsupported
 from graphmend._transaction import MendedBackend, Miss
 
+# What broke before it was mended, by site: code that is mended already does not break when it is compiled once more.
+_broken: dict[str, Break] = {}
+
 # A frame with more places than this is given up, so that nothing goes on for ever.
 _MAX_ROUNDS = 500
 
@@ -75,6 +78,7 @@ class MendingCallback:
             self.report.calls += not self.backend.frame.has_transaction
             self.report.graphs += self.backend.frame.graphs
             self.report.ops += self.backend.frame.ops
+            self._note_mended()
             if self.backend.frame.has_transaction:
                 recovery = Recovery(
                     code, result.guarded_code.code, frame.f_globals, self.backend.frame.draws, self.report
@@ -97,6 +101,15 @@ class MendingCallback:
     def _settings(self) -> contextlib.AbstractContextManager[Any]:
         # An effect that shows a counter would else be compiled anew for each of its values.
         return _torch_private.changing_attributes() if self.report.mended else contextlib.nullcontext()
+
+    def _note_mended(self) -> None:
+        """Adds what was mended for an earlier compile, and is part of this one."""
+        known = {_place(entry) for entry in self.report.breaks}
+        again = [_broken[site] for site in self.backend.frame.marked & _broken.keys()]
+        for entry in sorted(again, key=lambda entry: (entry.file, entry.line, entry.column or 0)):
+            if _place(entry) not in known:
+                known.add(_place(entry))
+                self.report.mended.append(entry)
 
     def _mend(self, place: Place) -> bool:
         traced = self.backend.frame.traced
@@ -124,7 +137,9 @@ class MendingCallback:
             column=place.column,
             end_column=place.end_column,
         )
-        if not is_mended:
+        if is_mended:
+            _broken.update((site, entry) for site in _mended_code.sites(place))
+        else:
             # It may have been mended, and declined while it was traced.
             self.report.mended[:] = [each for each in self.report.mended if _place(each) != _place(entry)]
         entries = self.report.mended if is_mended else self.report.left

@@ -93,6 +93,11 @@ def _stack_of(site: str) -> str:
     return _values.describe_stack(_effects.keep_stack(callers[:-1]))
 
 
+@torch._dynamo.assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+def _draws() -> bool:
+    return _torch_private.draws_python_random()
+
+
 def tracing() -> bool:
     """Whether this is being traced for a call that graphmend owns. In eager only while something runs again."""
     if torch.compiler.is_dynamo_compiling():
@@ -117,6 +122,11 @@ def post(site: str, *values: Any) -> bool:
     for value in values:
         if not _values.describe(value, spec, ints, tensors):
             return bool(_decline(site, "an argument is neither a tensor, a number, text nor made of these"))
+    if _draws():
+        # While tracing, a number that Python has just drawn passes for a tensor.
+        for tensor in tensors:
+            if tensor.dim() == 0 and tensor.dtype in (torch.float64, torch.int64, torch.bool):
+                return bool(_decline(site, "a number drawn from `random` cannot be told from a tensor"))
     torch.ops.graphmend.emit(site, "".join(spec), ints, tensors)
     return True
 

@@ -23,7 +23,7 @@ from typing import Any
 
 import torch
 
-from graphmend import _effects, _mended_file
+from graphmend import _config, _effects, _mended_file, _scope
 from graphmend._mended_file import Mend, MendedText
 from graphmend._torch_private import Place
 
@@ -70,6 +70,8 @@ def mend(place: Place, traced: dict[CodeType, dict[str, Any]], only_talking: boo
                 break
         else:
             return "the code that broke is not known by its source"
+        if not _scope.is_mended(place.file, space):
+            return _scope.OUTSIDE
         if code.co_name.startswith(_RESUMED):
             return "it stands behind a break that is left"
         if code.co_name.startswith("<"):
@@ -111,6 +113,31 @@ def in_live_functions() -> Iterator[None]:
         finally:
             for function, code in changed:
                 function.__code__ = code
+
+
+def _names_of_declared(space: dict[str, Any]) -> list[str]:
+    """How a file whose globals are `space` may spell the functions that were declared to be effects."""
+    declared = [*_declared, *_config.declared_effects()]
+    names: list[str] = []
+    for name, value in list(space.items()) if declared else []:
+        names += [name for function in declared if value is function]
+        if not inspect.ismodule(value) and not isinstance(value, type):
+            continue
+        for function in declared:
+            own_name = getattr(function, "__qualname__", "")
+            # The module may be a package above the function's own, and the class one that has it.
+            path = f"{getattr(function, '__module__', '')}.{own_name}"
+            above = value.__name__ if inspect.ismodule(value) else f"{value.__module__}.{value.__qualname__}"
+            for rest in dict.fromkeys([own_name, path.removeprefix(f"{above}.")]):
+                if rest and _attribute(value, rest) is function:
+                    names.append(f"{name}.{rest}")
+    return names
+
+
+def _attribute(value: Any, path: str) -> Any:
+    for part in path.split("."):
+        value = getattr(value, part, None)
+    return value
 
 
 def sites(place: Place) -> list[str]:
@@ -214,11 +241,9 @@ class MendedSource:
                 names.append(f"{name}.warn")
             elif value is sys:
                 names += [f"{name}.stdout.write", f"{name}.stderr.write"]
-            elif isinstance(value, FunctionType) and value in _declared:
-                names.append(name)
             elif str(getattr(value, "__module__", "")).partition(".")[0] == "tqdm" and hasattr(value, "write"):
                 names.append(f"{name}.write")
-        return names
+        return names + _names_of_declared(self.globals)
 
     def _install(self, mended: MendedText) -> str | None:
         module = _mended_file.compile_module(self.source, mended, self.file_name, self.flags)

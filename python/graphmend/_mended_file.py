@@ -144,7 +144,8 @@ def relocate(tree: ast.AST, mended: Positions, pieces: tuple[Piece, ...], origin
             offset = mended.offset(line, column)
             if is_end:
                 piece = find(max(offset - 1, 0))
-                moved = piece.original_start + offset - piece.start if piece.copied else piece.original_end
+                # What is added stands at one point: an expression that seems to go over lines makes its parts seem to.
+                moved = piece.original_start + (offset - piece.start if piece.copied else 0)
             else:
                 piece = find(offset)
                 moved = piece.original_start + offset - piece.start if piece.copied else piece.original_start

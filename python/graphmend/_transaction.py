@@ -27,7 +27,7 @@ MAX_COPIED_BYTES = 64 * 2**20
 
 
 class Miss(BaseException):
-    """A prediction failed, or the graph or an effect raised. Nothing has happened yet but the effects that were delivered.
+    """A prediction failed, or the graph or an effect raised; nothing has happened yet, but effects that were delivered.
 
     No `Exception`: user code catches those.
     """
@@ -41,6 +41,10 @@ class Miss(BaseException):
 
 class _CannotUndoError(Exception):
     """What this graph does could not be undone, so it must carry no marker."""
+
+
+class _SharedMemoryError(Exception):
+    """An input that the graph changes shares its memory with another: copies would come apart."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,8 @@ class FrameRecord(threading.local):
     def __init__(self) -> None:
         # Sites at which all sides of a branch are computed.
         self.selected: list[str] = []
+        # Sites whose markers are in the graphs.
+        self.marked: set[str] = set()
         # The functions' own code that was traced, with its globals.
         self.traced: dict[CodeType, dict[str, Any]] = {}
 
@@ -100,8 +106,10 @@ class MendedBackend:
         self.frame.has_transaction = self.frame.draws = False
         self.frame.trouble = None
         self.frame.selected.clear()
+        self.frame.marked.clear()
         self.frame.traced.clear()
         self.frame.traced[code] = space
+        self.codes.add(code)
 
     @contextlib.contextmanager
     def without_mends(self) -> Iterator[None]:
@@ -120,6 +128,7 @@ class MendedBackend:
             self.inner.reset()
 
     def __call__(self, graph: torch.fx.GraphModule, example_inputs: Sequence[Any], **kwargs: Any) -> Callable[..., Any]:
+        marked = {node.args[0] for node in graph.graph.nodes if _torch_private.marker_name(node.target)}
         _remove_joined(graph, self.declined)
         markers = [node for node in graph.graph.nodes if _torch_private.marker_name(node.target)]
         plan = None
@@ -131,6 +140,7 @@ class MendedBackend:
                 raise _torch_private.TraceAgain(restart_reason=str(error)) from None
         _torch_private.finish_graph(graph)
         self.frame.graphs += 1
+        self.frame.marked |= marked
         self.frame.draws |= _torch_private.draws_python_random()
         self.frame.ops += sum(node.op.startswith("call") for node in graph.graph.nodes)
         compiled: Callable[..., Any] = self.inner(graph, example_inputs, **kwargs)
@@ -152,8 +162,8 @@ class _Plan:
         before = _random_state() if self.random else None
         try:
             working = list(args)
-            for i in self.mutated:
-                working[i] = args[i].clone()
+            if self.mutated:
+                self._copy(working)
             results = compiled(*working)
             missed = self.flag is not None and bool(results[self.flag])
         except Exception:
@@ -163,6 +173,15 @@ class _Plan:
             raise Miss from None
         self._deliver(results, before)
         return self._commit(args, working, results)
+
+    def _copy(self, working: list[Any]) -> None:
+        """Puts copies in the place of what the graph changes."""
+        storages = [arg.untyped_storage()._cdata for arg in working if isinstance(arg, torch.Tensor)]
+        for i in self.mutated:
+            if storages.count(working[i].untyped_storage()._cdata) > 1:
+                raise _SharedMemoryError
+        for i in self.mutated:
+            working[i] = working[i].clone()
 
     def _deliver(self, results: Sequence[Any], before: "_RandomState | None") -> None:
         def read(value: Any) -> Any:
@@ -261,7 +280,7 @@ def _call(graph: torch.fx.GraphModule, method: str, value: torch.fx.Node) -> tor
     return made
 
 
-_IN_PLACE_OPERATORS = {"setitem", "iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "iand", "ior", "ixor"}
+_IN_PLACE_OPERATORS = {"setitem", *"iadd isub imul itruediv ifloordiv imod ipow iand ior ixor".split()}
 
 
 def _changed_in_place(node: torch.fx.Node) -> list[torch.fx.Node]:

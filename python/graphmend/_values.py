@@ -30,10 +30,6 @@ _STACK = "K"
 
 def describe(value: Any, spec: list[str], ints: list[int], tensors: list[torch.Tensor]) -> bool:
     """Appends what is needed to rebuild the value; False if it cannot travel."""
-    if isinstance(value, torch.Tensor):
-        spec.append(_TENSOR)
-        tensors.append(value)
-        return True
     if value is None or value is True or value is False or type(value) is str:
         spec.append(_CONSTANT + _quote(value))
         return True
@@ -44,6 +40,10 @@ def describe(value: Any, spec: list[str], ints: list[int], tensors: list[torch.T
     if type(value) is float:
         spec.append(_FLOAT)
         tensors.append(torch.tensor(value, dtype=torch.float64))
+        return True
+    if isinstance(value, torch.Tensor):
+        spec.append(_TENSOR)
+        tensors.append(value)
         return True
     if isinstance(value, torch.Size):
         spec.append(_SIZE + str(len(value)) + ";")
