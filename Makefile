@@ -59,6 +59,10 @@ golden-update: ## rewrite the golden trees with CPython 3.15 (PYTHON315=…); lo
 	@command -v $(PYTHON315) >/dev/null || { echo "no $(PYTHON315); name one: make golden-update PYTHON315=…"; exit 1; }
 	@$(PYTHON315) tests/golden/oracle.py --write
 
+.PHONY: rules-update
+rules-update: .venv/installed ## rewrite the mended text in the pages of rules/; look at the diff before you commit
+	@python tests/test_rules.py --write
+
 build-%: build/%/configured
 	$(step) "build $*"
 	@cmake --build --preset $*

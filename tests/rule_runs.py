@@ -102,9 +102,7 @@ def _observe(statement: ast.stmt, space: dict[str, Any], path: Path) -> Observat
 
 def _described(error: BaseException, path: Path) -> tuple[Any, ...]:
     frames = [
-        (frame.lineno, frame.name)
-        for frame in traceback.extract_tb(error.__traceback__)
-        if frame.filename == str(path)
+        (frame.lineno, frame.name) for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)
     ]
     cause = _described(error.__cause__, path) if error.__cause__ else None
     return type(error).__qualname__, shown(error.args), frames, cause

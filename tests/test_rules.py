@@ -14,8 +14,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rule_pages import RULES, Example, Mark, PageError, all_examples, breaks_named, mended_form, pages, read_page
-from rule_pages import reasons, rewrite
+from rule_pages import (
+    RULES,
+    Example,
+    Mark,
+    PageError,
+    all_examples,
+    breaks_named,
+    mended_form,
+    pages,
+    read_page,
+    reasons,
+    rewrite,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 NEW_RULE = ROOT / "tools" / "new_rule.py"
@@ -149,7 +160,9 @@ def page_of(tmp_path: Path, body: str) -> Path:
     return page
 
 
-GOOD = "```python mend\ndef f(x):\n    # breaks\n    print(x)\n```\n\n```python mended\nold\n```\n\n```python run\nf(1)\n```\n"
+FIRST = "```python mend\ndef f(x):\n    # breaks\n    print(x)\n```\n\n"
+RUN = "```python run\nf(1)\n```\n"
+GOOD = FIRST + "```python mended\nold\n```\n\n" + RUN
 
 
 def test_page_is_read(tmp_path: Path) -> None:
@@ -157,9 +170,10 @@ def test_page_is_read(tmp_path: Path) -> None:
     assert example.marks == (Mark(3),)
     assert example.run == "f(1)\n"
     assert example.mended is not None and example.mended.text == "old\n"
-    (left,) = read_page(page_of(tmp_path, GOOD.split("```python mended")[0].replace("python mend", "python leave")
-                                .replace("# breaks", "# left when traced: so it is") + "```python run\nf(1)\n```\n"))
-    assert left.marks == (Mark(3, "so it is", True),)
+    left = FIRST.replace("python mend", "python leave").replace("# breaks", "# left when traced: so it is")
+    (example,) = read_page(page_of(tmp_path, left + RUN))
+    assert example.marks == (Mark(3, "so it is", True),)
+    assert example.mended is None
 
 
 @pytest.mark.parametrize(

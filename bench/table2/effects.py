@@ -81,21 +81,32 @@ def recorded() -> Iterator[list[Effect]]:
                 logger.removeHandler(recorder)
 
 
-def count_kinds(effects: list[Effect]) -> dict[str, int]:
-    return dict(Counter(effect["kind"] for effect in effects))
+def tally(effects: list[Effect]) -> Counter[str]:
+    return Counter(repr((effect["kind"], effect["what"])) for effect in effects)
+
+
+def withheld(eager: list[Effect], plain: list[Effect]) -> Counter[str]:
+    """What a program does not say when it knows that it is compiled: plain torch.compile itself drops nothing."""
+    return tally(eager) - tally(plain)
+
+
+def without(effects: list[Effect], left_out: Counter[str]) -> list[Effect]:
+    rest, kept = Counter(left_out), []
+    for effect in effects:
+        (text,) = tally([effect])
+        if rest[text]:
+            rest[text] -= 1
+        else:
+            kept.append(effect)
+    return kept
 
 
 def compare(expected: list[Effect], seen: list[Effect]) -> dict[str, Any]:
     """Delivered: expected and seen. Extra: seen only. `same` means all, in order, from the same file and line."""
-
-    def tally(effects: list[Effect]) -> Counter[str]:
-        return Counter(repr((effect["kind"], effect["what"])) for effect in effects)
-
     wanted, came = tally(expected), tally(seen)
     return {
         "expected": len(expected),
         "delivered": (wanted & came).total(),
         "extra": (came - wanted).total(),
         "same": expected == seen,
-        "kinds": count_kinds(expected),
     }

@@ -27,7 +27,8 @@ HOW_TO_READ = (
     "are ignored, `print` and `warnings.warn` are reordered, scalars and dynamic shapes are captured; the next column "
     "adds nested graph breaks. Every column starts in a fresh process and makes three calls, which are compared with "
     "three calls in eager: outputs, inputs, buffers, random state, in train mode gradients, and effects (log records, "
-    "warnings, lines on stdout). Breaks, places and ops are those of the first call."
+    "warnings, lines on stdout; a line that a program itself keeps back when it is compiled is not asked for). Breaks, "
+    "places and ops are those of the first call."
 )
 COUNTS_PROGRAMS = frozenset({"fullgraph", "whole", "identical", "effects_same"})
 

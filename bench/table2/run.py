@@ -96,6 +96,7 @@ def measure_program(name: str, mode: str, columns: list[str], limit: float, fold
     program: dict[str, Any] = {"rows": len(PROGRAMS[name].rows), "columns": {}, "raw": {}}
     eager = run("eager")
     plain_ops: dict[str, int] = {}
+    expected: summary.Expected = [call["effects"] for call in eager.get("calls", ())]
     for column in columns:
         if "failed" in eager:
             program["columns"][column] = {"failed": f"eager failed: {eager['failed']}"}
@@ -105,9 +106,9 @@ def measure_program(name: str, mode: str, columns: list[str], limit: float, fold
             program["columns"][column] = {"failed": raw["failed"]}
             continue
         if column == "plain":
-            plain_ops = raw["ops"]
+            plain_ops, expected = raw["ops"], summary.expected_effects(eager, raw)
         full = raw["full"] = run(column, "--fullgraph")
-        numbers = program["columns"][column] = summary.of_column(raw, full, plain_ops)
+        numbers = program["columns"][column] = summary.of_column(raw, full, plain_ops, expected)
         print(report.line(name, mode, column, numbers), flush=True)
     reference.unlink(missing_ok=True)
     return program

@@ -8,15 +8,30 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from bench.table2 import effects
+
 Numbers = dict[str, Any]
+# The effects of each call that are asked for.
+Expected = list[list[effects.Effect]]
 
 SUMMED = ("breaks", "places", "ops", "skipped", "new_graphs", "misses", "delivered", "expected", "extra")
 COUNTED = ("fullgraph", "whole", "identical", "effects_same")
 
 
-def of_calls(raw: Numbers) -> Numbers:
+def expected_effects(eager: Numbers, plain: Numbers) -> Expected:
+    """What eager says in each call, without what the program itself keeps back when it is compiled."""
+    said = [(of_eager["effects"], of_plain["effects"]) for of_eager, of_plain in both_calls(eager, plain)]
+    return [effects.without(one, effects.withheld(one, other)) for one, other in said]
+
+
+def both_calls(eager: Numbers, plain: Numbers) -> Iterable[tuple[Numbers, Numbers]]:
+    return zip(eager["calls"], plain["calls"], strict=True)
+
+
+def of_calls(raw: Numbers, expected: Expected) -> Numbers:
     """What was said and computed over all calls of one run."""
-    compared = [call["compared_effects"] for call in raw["calls"]]
+    pairs = zip(expected, raw["calls"], strict=True)
+    compared = [effects.compare(wanted, call["effects"]) for wanted, call in pairs]
     return {
         "expected": sum(call["expected"] for call in compared),
         "delivered": sum(call["delivered"] for call in compared),
@@ -33,9 +48,9 @@ def lost_ops(plain: dict[str, int], seen: dict[str, int]) -> Counter[str]:
     return Counter(plain) - Counter(seen)
 
 
-def of_column(run: Numbers, full: Numbers, plain_ops: dict[str, int]) -> Numbers:
+def of_column(run: Numbers, full: Numbers, plain_ops: dict[str, int], expected: Expected) -> Numbers:
     """`whole`: one graph under `fullgraph`, no op lost against plain, every effect delivered, every value the same."""
-    seen = of_calls(run)
+    seen = of_calls(run, expected)
     numbers = {
         **seen,
         "breaks": run["graphs"] - 1,
@@ -51,19 +66,19 @@ def of_column(run: Numbers, full: Numbers, plain_ops: dict[str, int]) -> Numbers
         "whole": False,
         "not_whole": None,
     }
-    numbers["not_whole"] = why_not_whole(full, plain_ops)
+    numbers["not_whole"] = why_not_whole(full, plain_ops, expected)
     numbers["whole"] = numbers["not_whole"] is None and numbers["identical"] and numbers["effects_same"]
     return numbers
 
 
-def why_not_whole(full: Numbers, plain_ops: dict[str, int]) -> str | None:
+def why_not_whole(full: Numbers, plain_ops: dict[str, int], expected: Expected) -> str | None:
     """The first reason why the run under `fullgraph` is not the whole program, or None."""
     if "failed" in full:
         return str(full["failed"])
     if "broken" in full:
         place = full["broken"]
         return f"breaks: {place['gb_type']}, {place['file']}:{place['line']}"
-    seen = of_calls(full)
+    seen = of_calls(full, expected)
     by_dynamo = full["calls"][0]["dynamo"]
     if full["graphs"] != 1 or by_dynamo != {"graphs": 1, "breaks": 0}:
         return f"{full['graphs']} graphs; Dynamo counts {by_dynamo['graphs']}, and {by_dynamo['breaks']} breaks"

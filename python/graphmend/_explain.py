@@ -28,8 +28,9 @@ class Counts:
 
     def __str__(self) -> str:
         counted = _report.counted
-        return f"{counted(self.graphs, 'graph')} ({self.breaks} more than one), {counted(self.ops, 'op')}, broken at " + (
-            counted(self.places, "place")
+        return (
+            f"{counted(self.graphs, 'graph')} ({self.breaks} more than one), {counted(self.ops, 'op')}, broken at "
+            + (counted(self.places, "place"))
         )
 
 

@@ -82,6 +82,8 @@ def mend(place: Place, traced: dict[CodeType, dict[str, Any]], only_talking: boo
 def mend_around(code: CodeType, space: dict[str, Any]) -> None:
     """Mends whatever a function has that may break, as one of its breaks stays: what comes behind that one is compiled
     in pieces, which are made of the code that is traced now."""
+    if not _scope.is_mended(code.co_filename, space):
+        return
     with _lock:
         source = _source_of(code, space)
         if not source.trouble and code in source.originals:

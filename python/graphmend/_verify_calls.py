@@ -54,12 +54,12 @@ def verify(
 
     Compared after each call: the result with all that is nested in it (numbers, dtype, shape, strides, device,
     requires_grad); the exception with its arguments; standard output and error, log records (logger, level, message,
-    file, line, function) and warnings, in order; arguments, parameters, buffers, attributes and module-level values that
-    were changed; gradients, after going backward from the result, unless `backward` is False; the random streams.
+    file, line, function) and warnings, in order; arguments, parameters, buffers, attributes and module-level values
+    that were changed; gradients, after going backward from the result, unless `backward` is False; random streams.
 
-    Numbers must be the same to the last bit with backend `eager`, and otherwise as close as `torch.testing.assert_close`
-    wants them; `rtol` and `atol` set that. Inductor draws the random numbers of eager meanwhile. Where
-    `torch.compile` without graphmend differs from eager in the same way, there is a warning and no error.
+    Numbers must be the same to the last bit with backend `eager`, and otherwise as `torch.testing.assert_close` wants
+    them; `rtol` and `atol` set that. Inductor draws the random numbers of eager meanwhile. Where `torch.compile`
+    without graphmend differs from eager in the same way, there is a warning and no error.
     """
     original, own_backend = _torch_calls.original_of(model)
     if not callable(original):

@@ -20,7 +20,15 @@ import torch
 
 # Module-level values that calls may change. Other objects are shared by all worlds.
 _PLAIN = (type(None), bool, int, float, complex, str)
-_CONTAINERS = (list, dict, set, collections.deque, collections.OrderedDict, collections.defaultdict, collections.Counter)
+_CONTAINERS = (
+    list,
+    dict,
+    set,
+    collections.deque,
+    collections.OrderedDict,
+    collections.defaultdict,
+    collections.Counter,
+)
 _STATEFUL = (torch.nn.Module, torch.Tensor, torch.optim.Optimizer)
 
 _MISSING = object()

@@ -4,35 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include "lex/lexer.h"
-#include "parse/parser.h"
+#include "mend/mend_test_support.h"
 
 namespace graphmend {
 namespace {
 
-struct Case {
-  std::string text;
-  LexResult lexed;
-  ParseResult parsed;
-  Mended mended;
-
-  Case(std::string source, std::vector<uint32_t> lines, std::vector<std::string> talkers = {"print", "logger.*"})
-      : text(std::move(source)), lexed(lex(text)), parsed(parse(text, lexed.tokens)) {
-    mended = mend(text, lexed.tokens, parsed.tree, {"f.py", std::move(lines), std::move(talkers)});
-  }
-
-  // The mended text with the sites' names, which are hashes, made readable.
-  std::string shown() const {
-    std::string result = mended.text;
-    for (const Mend& one : mended.mends) {
-      const size_t at = result.find(one.site);
-      if (at != std::string::npos) result.replace(at, one.site.size(), "S");
-    }
-    return result;
-  }
-
-  std::string reason() const { return mended.declined.empty() ? "" : mended.declined[0].reason; }
-};
+using Case = MendCase;
 
 TEST(Mend, PostponeCarriesWhatItPrints) {
   Case made("def f(x):\n    print('a', x)\n", {2});
@@ -65,7 +42,7 @@ TEST(Mend, CheckPredictsThatNothingIsRaised) {
   Case made("def f(x):\n    if x.any():\n        raise E\n", {2});
   EXPECT_EQ(
       made.shown(),
-      "def f(x):\n    if ((x.any()) if not __graphmend__.tracing() else __graphmend__.check('S', (x.any()), False)):\n"
+      "def f(x):\n    if ((x.any()) if not __graphmend__.checks() else __graphmend__.check('S', (x.any()), False)):\n"
       "        raise E\n");
   Case other("def f(x):\n    if x.any():\n        y = 1\n    else:\n        raise E\n", {2});
   EXPECT_NE(other.shown().find(", True)"), std::string::npos);
@@ -80,8 +57,46 @@ TEST(Mend, CheckKeepsTheOrderOfAndOrNot) {
             std::string::npos);
 }
 
+TEST(Mend, CheckEvaluatesTheMiddleOfAChainOnce) {
+  Case made("def f(x):\n    if 0 < x.sum() < 5:\n        raise E\n", {2});
+  EXPECT_TRUE(made.shows("__graphmend__.both((0) < (graphmend_b21_ := (x.sum())), lambda: graphmend_b21_ < (5))"))
+      << made.shown();
+}
+
+TEST(Mend, CheckKeepsTensorsWhereTheTestMakesNumbersOfThem) {
+  Case made("def f(x, y):\n    if x.sum().item() > 1 or torch.equal(x, y) or bool(x) or x.equal(y):\n        raise E\n",
+            {2});
+  EXPECT_TRUE(made.shows("(__graphmend__.number((x.sum()), *(), **dict()) > (1))")) << made.shown();
+  EXPECT_TRUE(made.shows("__graphmend__.equal(x, y)")) << made.shown();
+  EXPECT_TRUE(made.shows("__graphmend__.truth(x)")) << made.shown();
+  EXPECT_TRUE(made.shows("__graphmend__.equal((x), *(y, ), **dict())")) << made.shown();
+}
+
+TEST(Mend, CheckOnOneLine) { EXPECT_EQ(Case("def f(x):\n    if x > 0: raise E\n", {2}).mended.mends.size(), 1u); }
+
+TEST(Mend, PostponeShowsTheTextOfADebugField) {
+  Case made("def f(x):\n    print(f'{x.sum() = } {x.item()=:.1f}')\n", {2});
+  EXPECT_EQ(made.mended.mends[0].outlined.text,
+            "def f(__graphmend_0__, __graphmend_1__, __graphmend_2__, __graphmend_3__, ):\n"
+            " print(f'{__graphmend_0__}{(__graphmend_1__)!r} {__graphmend_2__}{(__graphmend_3__.item()):.1f}')\n");
+  EXPECT_TRUE(made.shows("post('S', 'x.sum() = ', x.sum(), 'x.item()=', x)")) << made.shown();
+}
+
+TEST(Mend, FunctionsAreMendedWhereverTheyMayBreak) {
+  const std::string text =
+      "def f(x):\n    print(x)\n    assert x.any()\n    def g():\n        print(x)\n    return g\n";
+  const LexResult lexed = lex(text);
+  const ParseResult parsed = parse(text, lexed.tokens);
+  MendRequest request;
+  request.functions = {1};
+  request.talkers = {"print"};
+  const Mended mended = mend(text, lexed.tokens, parsed.tree, request);
+  EXPECT_EQ(mended.mends.size(), 2u) << mended.text;
+  EXPECT_TRUE(mended.declined.empty());
+}
+
 TEST(Mend, CheckLeavesBranchesThatDoNotRaise) {
-  EXPECT_NE(Case("def f(x):\n    if x.any():\n        x = 1\n", {2}).reason(), "");
+  EXPECT_NE(Case("def f(x):\n    if x.any():\n        x.go()\n", {2}).reason(), "");
   EXPECT_NE(Case("def f(x):\n    if (y := x.any()):\n        raise E\n", {2}).reason(), "");
 }
 

@@ -131,7 +131,7 @@ def _unexplained(
         # where the breaks are, so there it is enough that some are left.
         same = own is not None and not compare_values(own.seen, difference.seen, rules)
         by_break = (known is not None and known.shows_breaks) or _same_error(difference, plain, seen)
-        name = known.name if known and (same or (by_break and breaks_left)) else None
+        name = known.name if known and (same or known.anywhere or (by_break and breaks_left)) else None
         if name is None:
             rest.append(difference)
         else:

@@ -13,7 +13,10 @@ from dataclasses import dataclass
 from .compare import Difference
 from .observe import Observation
 
+_TEXTS = ("events.text", "events.message", "events.template", "events.args", "error.args")
 _RESUME = "torch_dynamo_resume_in_"
+# What a tensor says of its history: a compiled graph has one for all its operations, a copy that of the copy.
+_HISTORY = re.compile(r"grad_fn=<(\w+)>")
 # An f-string's field with `.item()` and a format.
 _FORMATTED = re.compile(r"\{[^{}]*\.item\(\)[^{}]*:")
 
@@ -36,6 +39,8 @@ class Known:
     matches: Callable[[Difference, Program], bool]
     # It is how a graph break shows, so that it depends on where the breaks that are left are.
     shows_breaks: bool = False
+    # It needs not be in the same place where plain torch.compile has it.
+    anywhere: bool = False
 
 
 def _resumed_frames(difference: Difference, program: Program) -> bool:
@@ -99,8 +104,16 @@ def _joined_float(eager: Observation, plain: Observation) -> bool:
 
 
 def _unformatted_float(difference: Difference, program: Program) -> bool:
-    texts = ("events.text", "events.message", "events.template", "events.args", "error.args")
-    return difference.place in texts and _FORMATTED.search(program.text) is not None
+    return difference.place in _TEXTS and _FORMATTED.search(program.text) is not None
+
+
+def _history(difference: Difference, program: Program) -> bool:
+    texts = [str(difference.expected), str(difference.seen)]
+    if difference.place not in _TEXTS or len(texts[0].split()) != len(texts[1].split()):
+        return False
+    compiled = {name for name in _HISTORY.findall(texts[1]) if name in ("CompiledFunctionBackward", "CloneBackward0")}
+    without = [" ".join(_HISTORY.sub("", text).split()) for text in texts]
+    return bool(compiled) and without[0] == without[1]
 
 
 def _traced_error(eager: Observation, plain: Observation) -> bool:
@@ -112,6 +125,13 @@ def _raised_class(eager: Observation, plain: Observation) -> bool:
 
 
 KNOWN = [
+    Known(
+        "history",
+        "a tensor that is shown says grad_fn=<CompiledFunctionBackward> when it comes out of a graph that AOTAutograd"
+        " compiled, and <CloneBackward0> when it had to be copied for its later delivery",
+        _history,
+        anywhere=True,
+    ),
     Known(
         "resume-frames",
         "after a graph break the rest of the function runs in functions named torch_dynamo_resume_in_…, and the frames"

@@ -17,7 +17,7 @@ import torch
 
 from .campaign import Failure, Request, run_campaign
 from .observe import Event
-from .planted_product import PRODUCT, ProductBug, planted_in_product
+from .planted_product import PRODUCT, MisplantedError, ProductBug, planted_in_product
 from .simulated import Points, Simulated, Snapshot
 from .subject import Subject
 
@@ -235,6 +235,8 @@ def find(bug: Planted | ProductBug, request: Request, count: int) -> Failure | N
         if not seen.failures:
             return None
         failure = seen.failures[0]
+        if MisplantedError.__name__ in repr(failure.verdict.wrong):
+            raise RuntimeError(f"`{bug.name}` does not fit the product any more")
         # A crash of the harness is not a find, and neither is what fails without the bug.
         if not failure.verdict.crash and not run_campaign(request, [failure.index]).failures:
             return failure

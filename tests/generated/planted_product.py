@@ -18,6 +18,10 @@ import torch
 Patch = Callable[[], contextlib.AbstractContextManager[None]]
 
 
+class MisplantedError(BaseException):
+    """A planted bug does not fit the product any more. No `Exception`: a transaction answers those by itself."""
+
+
 @dataclass(frozen=True)
 class ProductBug:
     """One bug: the promise it breaks, and how."""
@@ -87,7 +91,10 @@ def _deliver_first(right: Any, plan: Any, compiled: Any, args: Any) -> Any:
     def early(*working: Any) -> Any:
         results = compiled(*working)
         if plan.flag is not None and bool(results[plan.flag]):
-            plan._deliver(results)
+            try:
+                plan._deliver(results, None)
+            except TypeError as error:
+                raise MisplantedError("_deliver takes other arguments") from error
         return results
 
     return right(plan, early, *args)

@@ -38,8 +38,9 @@ test.not test.and test.or test.chain test.item test.bool test.walrus shown.item 
 shown.shape shown.tensor shown.changed state.self state.global state.nonlocal mutate.inplace mutate.buffer rng.torch
 rng.dropout rng.python rng.numpy module.norm helper helper.talks loop loop.while class.method class.private class.super
 class.property branch branch.join branch.elif branch.no_else branch.nested branch.ternary branch.early_return
-branch.attribute branch.pure backward context.no_grad context.inference_mode context.autocast context.inside nested.compile
-input.leaf input.nonleaf input.alias input.view try.except try.finally shapes.change before.level before.train
+branch.attribute branch.pure backward context.no_grad context.inference_mode context.autocast context.inside
+nested.compile input.leaf input.nonleaf input.alias input.view try.except try.finally shapes.change before.level
+before.train
 """.split()
 
 

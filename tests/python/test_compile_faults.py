@@ -14,7 +14,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from compiled_calls import Seen, differences, observe, seed
+from compiled_calls import differences, observe, random_states, seed
 
 from graphmend import _effects
 from graphmend._compile import compile as mended_compile
@@ -60,9 +60,6 @@ class Model(torch.nn.Module):  # type: ignore[misc,name-defined]
         self.second += y
         logger.warning("end %d", self.steps)
         return y
-
-
-Fault = Callable[[pytest.MonkeyPatch], None]
 
 
 class Switch:
@@ -114,111 +111,112 @@ class Unreadable:
         raise InjectedError
 
 
-def calls(model: Any, target: Any, inputs: list[Any]) -> list[Seen]:
-    return [observe(target, (x.clone(),), __file__, model) for x in inputs]
+class Pair:
+    """The model in eager and its mended twin, which make the same calls."""
+
+    def __init__(self) -> None:
+        self.backend = Backend()
+        self.original, self.twin = Model(), Model()
+        self.compiled = mended_compile(self.twin, backend=self.backend, fullgraph=True)
+        # At the second value of a counter the graph is made anew, once.
+        for _ in range(3):
+            self.call(GOOD)
+
+    def call(self, x: Any, fault: Callable[[pytest.MonkeyPatch], None] = lambda _: None) -> bool:
+        """A call that does what eager does, or nothing, which is possible with a fault only; False if it was nothing."""
+        state = {name: value.clone() for name, value in self.twin.state_dict().items()}
+        steps = self.twin.steps
+        seed()
+        started = random_states()
+        expected = observe(self.original, (x.clone(),), __file__, self.original)
+        seed()
+        argument = x.clone()
+        with pytest.MonkeyPatch.context() as patch:
+            fault(patch)
+            seen = observe(self.compiled, (argument,), __file__, self.twin)
+        done = seen.error is None or seen.error[0] != "InjectedError"
+        if not done:
+            assert (seen.printed, seen.records, self.twin.steps) == ("", [], steps)
+            assert seen.random == started
+            assert torch.equal(argument, x)
+            for name, value in self.twin.state_dict().items():
+                assert torch.equal(value, state[name])
+            seed()
+            seen = observe(self.compiled, (x.clone(),), __file__, self.twin)
+        found = differences(expected, seen)
+        assert not found, "\n" + "\n".join(found[:4])
+        assert self.compiled.report.whole and self.compiled.report.graphs <= 2
+        return done
+
+    def repair(self) -> None:
+        """From a failed call, whose check stays failed, back to the start."""
+        for model in (self.original, self.twin):
+            for buffer in model.buffers():
+                buffer.zero_()
 
 
-def check(inject: Callable[[Backend], Callable[[], None]], inputs: list[Any], faulty: int) -> Any:
-    """Runs calls of which one has a fault; it does what eager does, or nothing; the others do what eager does."""
-    backend = Backend()
-    model = Model()
-    compiled = mended_compile(model, backend=backend, fullgraph=True)
-    seed()
-    seen = calls(model, compiled, inputs[:faulty])
-    before = model.state_dict(), model.steps
-    before = {name: value.clone() for name, value in before[0].items()}, before[1]
-    repair = inject(backend)
-    try:
-        broken = calls(model, compiled, [inputs[faulty]])[0]
-    finally:
-        repair()
-    did_nothing = broken.error is not None and broken.error[0] == "InjectedError"
-    if did_nothing:
-        assert (broken.printed, broken.records, model.steps) == ("", [], before[1])
-        for name, value in model.state_dict().items():
-            assert torch.equal(value, before[0][name])
-    original = Model()
-    kept = [x for i, x in enumerate(inputs) if i != faulty or not did_nothing]
-    seen += [] if did_nothing else [broken]
-    seen += calls(model, compiled, inputs[faulty + 1 :])
-    seed()
-    expected = calls(original, original, kept)
-    found = [text for i, (one, two) in enumerate(zip(expected, seen, strict=True)) for text in differences(one, two, f"{i}")]
-    assert not found, "\n" + "\n".join(found[:4])
-    assert compiled.report.whole
-    return compiled
+def failing(name: str, nth: int, late: bool, owner: Any = torch.Tensor) -> Callable[[pytest.MonkeyPatch], None]:
+    def inject(patch: pytest.MonkeyPatch) -> None:
+        switch = Switch(getattr(owner, name), late)
+        switch.left = nth
+        patch.setattr(owner, name, switch)
+
+    return inject
 
 
-@pytest.mark.parametrize("x", [GOOD, BAD], ids=["good", "bad"])
-@pytest.mark.parametrize("nth", [1, 2, 3])
-@pytest.mark.parametrize("late", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("method", ["clone", "copy_"])
-def test_copying_fails(method: str, late: bool, nth: int, x: Any) -> None:
-    def inject(backend: Backend) -> Callable[[], None]:
-        patch = pytest.MonkeyPatch()
-        # The harness clones an input before the call.
-        switch = Switch(getattr(torch.Tensor, method), late)
-        switch.left = nth + (method == "clone")
-        patch.setattr(torch.Tensor, method, switch)
-        return patch.undo
-
-    check(inject, [GOOD, x, GOOD], faulty=1)
+def test_copying_fails(method: str) -> None:
+    pair = Pair()
+    for nth in (1, 2, 3):
+        for late in (False, True):
+            for x in (GOOD, BAD, GOOD):
+                pair.call(x, failing(method, nth, late))
+                pair.repair()
 
 
-@pytest.mark.parametrize("x", [GOOD, BAD], ids=["good", "bad"])
-@pytest.mark.parametrize("late", [False, True], ids=["before", "after"])
-def test_the_compiled_graph_fails(late: bool, x: Any) -> None:
-    def inject(backend: Backend) -> Callable[[], None]:
-        backend.switch = Switch(backend.graph.forward, late)
-        backend.switch.left = 1
-        return lambda: None
+def test_the_compiled_graph_fails() -> None:
+    pair = Pair()
+    for late in (False, True):
+        for x in (GOOD, BAD, GOOD):
 
-    assert check(inject, [GOOD, x, GOOD], faulty=1).report.misses >= 1
+            def fault(patch: pytest.MonkeyPatch, late: bool = late) -> None:
+                pair.backend.switch = Switch(pair.backend.graph.forward, late)
+                pair.backend.switch.left = 1
 
-
-@pytest.mark.parametrize("x", [GOOD, BAD], ids=["good", "bad"])
-def test_reading_the_flag_fails(x: Any) -> None:
-    def inject(backend: Backend) -> Callable[[], None]:
-        backend.flag_fails = True
-
-        def repair() -> None:
-            backend.flag_fails = False
-
-        return repair
-
-    assert check(inject, [GOOD, x, GOOD], faulty=1).report.misses >= 1
+            misses = pair.compiled.report.misses
+            assert pair.call(x, fault)
+            assert pair.compiled.report.misses == misses + 1
+            pair.repair()
 
 
-def test_saving_and_restoring_random_state_fails() -> None:
-    for name, x in (("get_rng_state", GOOD), ("set_rng_state", BAD)):
+def test_reading_the_flag_fails() -> None:
+    pair = Pair()
+    for x in (GOOD, BAD, GOOD):
+        assert pair.call(x, lambda patch: patch.setattr(pair.backend, "flag_fails", True))
+        pair.repair()
+    assert pair.compiled.report.misses == 3
 
-        def inject(backend: Backend, name: str = name) -> Callable[[], None]:
-            patch = pytest.MonkeyPatch()
-            switch = Switch(getattr(torch, name))
-            switch.left = 1
-            patch.setattr(torch, name, switch)
-            return patch.undo
 
-        if name == "get_rng_state":
-            check(inject, [GOOD, x, GOOD], faulty=1)
+def test_saving_the_random_state_fails() -> None:
+    pair = Pair()
+    for late in (False, True):
+        for x in (GOOD, BAD, GOOD):
+            pair.call(x, failing("get_rng_state", 1, late, torch))
+            pair.repair()
 
 
 @pytest.mark.parametrize("nth", [1, 2, 3, 4])
 def test_handing_over_an_effect_fails(nth: int) -> None:
     """The n-th effect cannot be delivered; what eager would have done up to there has been done, once."""
-    backend, model = Backend(), Model()
-    compiled = mended_compile(model, backend=backend, fullgraph=True)
-    compiled(GOOD.clone())
+    pair = Pair()
     with pytest.MonkeyPatch.context() as patch:
-        switch = Switch(_effects.deliver)
-        switch.left = nth
-        patch.setattr(_effects, "deliver", switch)
-        seen = calls(model, compiled, [GOOD])[0]
+        failing("deliver", nth, late=False, owner=_effects)(patch)
+        seen = observe(pair.compiled, (GOOD.clone(),), __file__, pair.twin)
     delivered = len(seen.printed.splitlines()) + len(seen.records)
     # All of them: its own code ran instead; or those before the fault.
     assert delivered == (4 if seen.error is None else nth - 1)
     assert seen.error is None or seen.error[0] == "InjectedError"
-    after = calls(model, compiled, [GOOD])[0]
+    after = observe(pair.compiled, (GOOD.clone(),), __file__, pair.twin)
     assert (len(after.printed.splitlines()), len(after.records)) == (2, 2)
 
 
@@ -253,23 +251,15 @@ def test_an_effect_that_raises_by_itself() -> None:
 
 def test_an_interrupt_in_the_graph_passes() -> None:
     """Ctrl-C is no reason to run the program a second time."""
-    backend, model = Backend(), Model()
-    compiled = mended_compile(model, backend=backend, fullgraph=True)
-    compiled(GOOD.clone())
+    pair = Pair()
 
     def interrupted(*args: Any) -> Any:
         raise KeyboardInterrupt
 
-    backend.switch = Switch(interrupted)
-    before = {name: value.clone() for name, value in model.state_dict().items()}
+    before = {name: value.clone() for name, value in pair.twin.state_dict().items()}
+    pair.backend.switch = Switch(interrupted)
     with pytest.raises(KeyboardInterrupt):
-        compiled(GOOD.clone())
-    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
-    backend.switch = None
-    original = Model()
-    original.load_state_dict(before)
-    original.steps = model.steps
-    seed()
-    expected = calls(original, original, [GOOD])
-    seed()
-    assert not differences(expected[0], calls(model, compiled, [GOOD])[0])
+        pair.compiled(GOOD.clone())
+    assert all(torch.equal(value, before[name]) for name, value in pair.twin.state_dict().items())
+    pair.backend.switch = None
+    assert pair.call(GOOD)

@@ -1,0 +1,106 @@
+// Select on small texts. In: text and the line of a branch. Out: the mended text, or the reason why it is left.
+#include "mend/select.h"
+
+#include <gtest/gtest.h>
+
+#include "mend/mend_test_support.h"
+
+namespace graphmend {
+namespace {
+
+std::string reason_for(std::string body) {
+  return MendCase("import torch\ndef f(x, y):\n" + std::move(body), {3}).reason();
+}
+
+TEST(Select, ComputesBothSidesAndJoinsThem) {
+  MendCase made("def f(x):\n    if x.any():\n        x = x + 1\n    return x\n", {2});
+  EXPECT_EQ(
+      made.shown(),
+      "def f(x):\n"
+      "    if __graphmend__.tracing() and __graphmend__.selects('S', ((graphmend_c0_14_ := (x.any())), ), (x,), "
+      "True):\n"
+      "        graphmend_old14_ = (x,)\n"
+      "        x = x + 1\n"
+      "        graphmend_side0_14_ = (x,)\n"
+      "        (x,) = graphmend_old14_\n"
+      "        graphmend_side1_14_ = (x,)\n"
+      "        (x,) = __graphmend__.join('S', (graphmend_c0_14_, ), (graphmend_side0_14_, graphmend_side1_14_, ))\n"
+      "    elif x.any():\n        x = x + 1\n    return x\n");
+}
+
+TEST(Select, NamesThatNobodyReadsLaterAreNotJoined) {
+  MendCase made("def f(x):\n    if x.any():\n        t = 5\n        x = x + t\n    return x\n", {2});
+  EXPECT_EQ(made.reason(), "");
+  EXPECT_TRUE(made.shows("graphmend_side0_14_ = (x,)")) << made.shown();
+}
+
+TEST(Select, ReturnsOnAllSides) {
+  MendCase made("def f(x):\n    if x.any():\n        return x\n    y = x + 1\n    return y\n", {2});
+  EXPECT_TRUE(
+      made.shows("        graphmend_side0_14_ = ((x),)\n        y = x + 1\n        graphmend_side1_14_ = ((y),)\n"
+                 "        return __graphmend__.join("))
+      << made.shown();
+  MendCase mixed("def f(x):\n    if x.any():\n        return x\n    else:\n        x = 1\n    return x\n", {2});
+  EXPECT_NE(mixed.reason(), "");
+}
+
+TEST(Select, AChainOfElifsIsOneSelection) {
+  MendCase made(
+      "def f(x):\n    if x.any():\n        y = 1\n    elif x.all():\n        y = 2\n    else:\n        y = 3\n    "
+      "return y\n",
+      {2});
+  EXPECT_TRUE(
+      made.shows("join('S', (graphmend_c0_14_, graphmend_c1_14_, ), (graphmend_side0_14_, graphmend_side1_14_, "
+                 "graphmend_side2_14_, ))"))
+      << made.shown();
+}
+
+TEST(Select, OnlyTheRestOfAChainWhenTheElifBroke) {
+  MendCase made(
+      "def f(x, k):\n    if k:\n        y = 1\n    elif x.any():\n        y = 2\n    else:\n        y = 3\n    return "
+      "y\n",
+      {4});
+  EXPECT_TRUE(made.shows("    elif __graphmend__.tracing() and __graphmend__.selects(")) << made.shown();
+  EXPECT_TRUE(made.shows("\n    elif x.any():\n        y = 2\n")) << made.shown();
+}
+
+TEST(Select, Choices) {
+  MendCase made("def f(x):\n    return (x + 1 if x.any() else x) * 2\n", {2});
+  EXPECT_EQ(
+      made.shown(),
+      "def f(x):\n    return ((__graphmend__.join('S', (graphmend_c22_,), ((x + 1,), (x,)))[0] if "
+      "__graphmend__.tracing() and __graphmend__.selects('S', ((graphmend_c22_ := (x.any())),), (x, ), True) else "
+      "(x + 1 if x.any() else x))) * 2\n");
+}
+
+TEST(Select, BranchesInsideAreMendedToo) {
+  MendCase made(
+      "def f(x):\n    if x.any():\n        x = x + 1\n        if x.all():\n            x = x - 1\n    return x\n", {2});
+  EXPECT_EQ(made.mended.mends.size(), 2u) << made.shown();
+}
+
+TEST(Select, LeavesWhatDoesMoreThanCompute) {
+  EXPECT_NE(reason_for("    if x.any():\n        y.add_(1)\n    return y\n").find("does more than compute"),
+            std::string::npos);
+  EXPECT_NE(reason_for("    if x.any():\n        y = go(y)\n    return y\n").find("is not known"), std::string::npos);
+  EXPECT_NE(reason_for("    if x.any():\n        y += 1\n    return y\n").find("more than compute"), std::string::npos);
+  EXPECT_NE(reason_for("    if x.any():\n        y = torch.matmul(x, y)\n    return y\n").find("costs more"),
+            std::string::npos);
+  EXPECT_NE(reason_for("    if x.any():\n        y = torch.rand(3)\n    return y\n").find("more than compute"),
+            std::string::npos);
+  EXPECT_NE(reason_for("    if x.any():\n        y = x.sum().item()\n    return y\n").find("value in Python"),
+            std::string::npos);
+}
+
+TEST(Select, LeavesNamesThatMayHaveNoValue) {
+  EXPECT_NE(reason_for("    if x.any():\n        z = 1\n    return z\n").find("may have no value"), std::string::npos);
+  EXPECT_EQ(reason_for("    if x.any():\n        z = 1\n    else:\n        z = 2\n    return z\n"), "");
+}
+
+TEST(Select, SaysWhereAGradientOfZeroWouldNotStay) {
+  MendCase made("import torch\ndef f(x):\n    if x.any():\n        x = torch.sqrt(x)\n    return x\n", {3});
+  EXPECT_TRUE(made.shows("(x,), False):")) << made.shown();
+}
+
+}  // namespace
+}  // namespace graphmend

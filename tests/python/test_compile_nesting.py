@@ -1,0 +1,264 @@
+"""Compiled calls inside of each other, from inside of their own effects, and from several threads at once."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from compiled_calls import differences, observe, same_program, seed
+
+from graphmend._compile import compile as mended_compile
+
+# torch warns on its own account.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+logger = logging.getLogger("subject")
+GOOD, BAD = torch.ones(3), torch.full((3,), 1000.0)
+
+
+@pytest.fixture(autouse=True)
+def _fresh_dynamo() -> Iterator[None]:
+    torch._dynamo.reset()
+    seed()
+    yield
+    torch._dynamo.reset()
+
+
+class Inner(torch.nn.Module):  # type: ignore[misc,name-defined]
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("count", torch.zeros(()))
+
+    def forward(self, x: Any) -> Any:
+        self.count += 1
+        print("inner", x.sum().item())
+        if x.max() > 100:
+            raise ValueError("inner is too large")
+        return x * 2
+
+
+class Outer(torch.nn.Module):  # type: ignore[misc,name-defined]
+    def __init__(self, inner: Any) -> None:
+        super().__init__()
+        self.inner = inner
+        self.register_buffer("count", torch.zeros(()))
+
+    def forward(self, x: Any) -> Any:
+        self.count += 1
+        print("outer begins", x.sum().item())
+        y = self.inner(x) + 1
+        print("outer ends", y.sum().item())
+        if y.min() < -100:
+            raise ValueError("outer is too small")
+        return y
+
+
+@pytest.mark.parametrize("inner_is_mended", [True, False], ids=["mended", "plain"])
+@pytest.mark.parametrize("outer_is_mended", [True, False], ids=["in_mended", "in_plain"])
+def test_a_compiled_module_in_a_compiled_module(inner_is_mended: bool, outer_is_mended: bool) -> None:
+    def make(is_mended: bool, module: Any) -> Any:
+        return (mended_compile if is_mended else torch.compile)(module, backend="eager")
+
+    original, inner = Outer(Inner()), Inner()
+    twin = Outer(make(inner_is_mended, inner))
+    compiled = make(outer_is_mended, twin)
+    for x in (GOOD, BAD, -BAD, GOOD):
+        expected = observe(original, (x,), __file__)
+        seen = observe(compiled, (x,), __file__)
+        # Where a break is left, frames have Dynamo's names.
+        seen.error, expected.error = (error and error[:2] for error in (seen.error, expected.error))
+        assert not differences(expected, seen)
+        assert torch.equal(original.inner.count, inner.count) and torch.equal(original.count, twin.count)
+
+
+def test_a_compiled_function_called_by_one() -> None:
+    @mended_compile(backend="eager", fullgraph=True)  # type: ignore[untyped-decorator]
+    def low(x: Any) -> Any:
+        print("low", x.sum().item())
+        if x.max() > 100:
+            raise ValueError("large")
+        return x + 1
+
+    def high(x: Any) -> Any:
+        print("high")
+        y = low(x) * 2
+        print("done", y.sum().item())
+        return y
+
+    eager = high.__code__
+    compiled = mended_compile(high, backend="eager")
+    texts = []
+    for target in (high, compiled):
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            target(GOOD)
+            with pytest.raises(ValueError, match="large"):
+                target(BAD)
+        texts.append(out.getvalue())
+    assert texts[0] == texts[1] == "high\nlow 3.0\ndone 12.0\nhigh\nlow 3000.0\n"
+    assert high.__code__ is eager
+
+
+class Calling(logging.Handler):
+    """A handler that uses the compiled model while it is told something."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.model: Any = None
+        self.depth = 0
+        self.results: list[Any] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.results.append((record.getMessage(), self.depth))
+        if self.depth < 2:
+            self.depth += 1
+            self.results.append(self.model(torch.full((3,), float(self.depth))).tolist())
+            self.depth -= 1
+
+
+class Logs(torch.nn.Module):  # type: ignore[misc,name-defined]
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.tensor(2.0))
+
+    def forward(self, x: Any) -> Any:
+        y = x * self.scale
+        logger.warning("sum %s", y.sum().item())
+        if y.max() > 100:
+            raise ValueError("large")
+        return y + 1
+
+
+def test_a_log_handler_that_calls_the_compiled_model() -> None:
+    outcomes = []
+    for make in (lambda model: model, lambda model: mended_compile(model, backend="eager", fullgraph=True)):
+        handler = Calling()
+        handler.model = make(Logs())
+        logger.addHandler(handler)
+        try:
+            for x in (GOOD, GOOD * 3):
+                handler.results.append(handler.model(x).tolist())
+            with pytest.raises(ValueError, match="large"):
+                handler.model(BAD)
+        finally:
+            logger.removeHandler(handler)
+        outcomes.append(handler.results)
+    assert outcomes[0] == outcomes[1]
+    assert len(outcomes[0]) == 2 * 6 + 5
+
+
+def test_a_stream_that_calls_the_compiled_model() -> None:
+    class Stream(io.StringIO):
+        busy = False
+
+        def write(self, text: str) -> int:
+            if not self.busy:
+                self.busy = True
+                results.append(target(GOOD * 2).tolist())
+                self.busy = False
+            return super().write(text)
+
+    def talks(x: Any) -> Any:
+        print("sum", x.sum().item())
+        return x + 1
+
+    outcomes = []
+    for target in (talks, mended_compile(talks, backend="eager", fullgraph=True)):
+        results: list[Any] = []
+        with contextlib.redirect_stdout(Stream()) as out:
+            results.append(target(GOOD).tolist())
+        outcomes.append((out.getvalue(), results))
+    assert outcomes[0] == outcomes[1]
+
+
+def recursive(x: Any, depth: int) -> Any:
+    print("depth", depth)
+    if x.max() > 100:
+        raise ValueError("large", depth)
+    return recursive(x * 5, depth - 1) + 1 if depth else x
+
+
+def test_recursion() -> None:
+    same_program(recursive, [(GOOD, 2), (GOOD * 10, 2), (GOOD, 3)], __file__)
+
+
+THREADS, ROUNDS = 4, 12
+
+
+def together(work: Any) -> list[BaseException]:
+    """Runs `work(number)` in several threads at once; what they raised."""
+    raised: list[BaseException] = []
+    start = threading.Barrier(THREADS)
+
+    def run(number: int) -> None:
+        try:
+            start.wait(30)
+            work(number)
+        except BaseException as error:
+            raised.append(error)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert not any(thread.is_alive() for thread in threads)
+    return raised
+
+
+class Records(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[tuple[int, str]] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.seen.append((record.thread or 0, record.getMessage()))
+
+
+@pytest.mark.parametrize("shared", [True, False], ids=["one_model", "a_model_each"])
+def test_threads(shared: bool) -> None:
+    one = mended_compile(Logs(), backend="eager", fullgraph=True)
+    models = [one if shared else mended_compile(Logs(), backend="eager", fullgraph=True) for _ in range(THREADS)]
+    handler = Records()
+    logger.addHandler(handler)
+
+    def work(number: int) -> None:
+        for i in range(ROUNDS):
+            x = torch.full((3,), float(number * ROUNDS + i) / 10)
+            assert models[number](x).tolist() == (x * 2 + 1).tolist()
+            with pytest.raises(ValueError, match="large"):
+                models[number](x + 1000)
+
+    try:
+        assert together(work) == []
+    finally:
+        logger.removeHandler(handler)
+    # Each call has logged once, in its own thread and order.
+    by_thread: dict[int, list[str]] = {}
+    for thread, message in handler.seen:
+        by_thread.setdefault(thread, []).append(message)
+    expected = []
+    for number in range(THREADS):
+        values = [torch.full((3,), float(number * ROUNDS + i) / 10) for i in range(ROUNDS)]
+        expected.append([f"sum {(value * 2).sum().item()}" for x in values for value in (x, x + 1000)])
+    assert sorted(by_thread.values()) == sorted(expected)
+
+
+def test_a_thread_in_eager_beside_a_compiled_one() -> None:
+    """The functions that were mended for one thread are what they always were for the others."""
+    original = Logs()
+    compiled = mended_compile(original, backend="eager", fullgraph=True)
+
+    def work(number: int) -> None:
+        model = compiled if number % 2 else original
+        for i in range(ROUNDS):
+            assert model(GOOD * i).tolist() == (GOOD * i * 2 + 1).tolist()
+
+    assert together(work) == []
