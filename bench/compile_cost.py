@@ -145,7 +145,9 @@ def main() -> None:
         f"| {later['graphmend'] - later['torch']:+.2f} µs |"
     )
     objects, size = measure_leak(arguments.calls)
-    rows.append(f"| {arguments.calls:,} calls of a mended function | | {objects:+d} objects, {size >> 10:+d} KiB at most | |")
+    rows.append(
+        f"| {arguments.calls:,} calls of a mended function | | {objects:+d} objects, {size >> 10:+d} KiB at most | |"
+    )
     text = (
         "# What graphmend.compile costs where there is nothing to mend\n\n"
         "Made by `make bench-compile`; a transformer encoder of four small layers, nothing in it breaks.\n\n"

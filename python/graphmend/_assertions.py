@@ -75,7 +75,7 @@ class _AssertingCallback(_torch_calls.WrappedCallback):
 
     def __call__(self, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
         try:
-            with _torch_private.breaks_are_errors():
+            with _torch_private.trial():
                 return self.inner(frame, cache_entry, frame_state)
         except Unsupported as error:
             place = _torch_private.break_place(error)

@@ -91,6 +91,7 @@ def compile(  # noqa: A001 - the name of what it stands in for
     if hasattr(mended, "get_compiler_config"):
         context.compiler_config = mended.get_compiler_config()
     context.callback = MendingCallback(context.callback, mended, report, fullgraph)
+    _torch_private.take_back_skips(model)
     owned = context(model)
     if isinstance(owned, OptimizedModule):
         owned.__class__ = MendedModule

@@ -6,10 +6,9 @@ function name, so that log records, warnings and tracebacks look as if the state
 
 import ast
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import FunctionType
-from typing import Any
 
 import torch
 

@@ -27,11 +27,11 @@ class Counts:
         return max(0, self.graphs - 1)
 
     def __str__(self) -> str:
-        counted = _report.counted
-        return (
-            f"{counted(self.graphs, 'graph')} ({self.breaks} more than one), {counted(self.ops, 'op')}, broken at "
-            + (counted(self.places, "place"))
+        graphs, places, ops = (
+            _report.counted(number, noun)
+            for number, noun in ((self.graphs, "graph"), (self.places, "place"), (self.ops, "op"))
         )
+        return f"{graphs} (graphs − 1 = {self.breaks}), broken at {places}, {ops}"
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class _NotingCallback(_torch_calls.WrappedCallback):
 
     def __call__(self, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
         try:
-            with _torch_private.breaks_are_errors():
+            with _torch_private.trial():
                 return self.inner(frame, cache_entry, frame_state)
         except Unsupported as error:
             place = _torch_private.break_place(error)

@@ -18,7 +18,7 @@ from typing import Any
 from graphmend import _mended_code, _replay, _torch_private
 from graphmend._mended_file import Mend
 from graphmend._report import Break, Report
-from graphmend._torch_private import Place, TorchRuntimeError, Unsupported
+from graphmend._torch_private import Place, TorchRuntimeError, Unsupported, UserError
 from graphmend._transaction import MendedBackend, Miss
 
 # What broke before it was mended, by site: code that is mended already does not break when it is compiled once more.
@@ -46,24 +46,23 @@ class MendingCallback:
         if self.backend.disabled or not _torch_private.can_wrap_frame(code):
             with self.backend.without_mends():
                 return convert(frame, cache_entry, frame_state)
-        started = time.perf_counter()
-        mended = 0
         for _ in range(_MAX_ROUNDS):
+            started = time.perf_counter()
             traced = _mended_code.replacement(code, frame.f_globals)
             view = frame if traced is code else _torch_private.FrameView(frame, traced)
             self.backend.begin_frame(code, frame.f_globals)
             try:
-                with _torch_private.breaks_are_errors(), self._settings():
+                with _torch_private.trial(), self._settings():
                     result = convert(view, cache_entry, frame_state)
                 break
-            except Unsupported as error:
+            except (Unsupported, UserError) as error:
                 place = _torch_private.break_place(error)
                 if place is None or not self._mend(place):
                     if self.fullgraph:
                         raise
                     result = self._convert_with_breaks(frame, cache_entry, frame_state)
                     break
-                mended += 1
+                self.report.seconds += time.perf_counter() - started
             except TorchRuntimeError:
                 # A side that was not meant may be what does not fit.
                 if not self.backend.frame.selected:
@@ -72,8 +71,6 @@ class MendingCallback:
                     self.backend.declined[site] = "computing all sides failed"
         else:
             result = self._convert_with_breaks(frame, cache_entry, frame_state)
-        if mended:
-            self.report.seconds += time.perf_counter() - started
         if result.guarded_code is not None:
             self.report.calls += not self.backend.frame.has_transaction
             self.report.graphs += self.backend.frame.graphs
@@ -155,9 +152,7 @@ def _place(entry: Break) -> tuple[str, int]:
 class Recovery:
     """Runs a frame as compiled; if that must not count, as it is."""
 
-    def __init__(
-        self, code: CodeType, compiled: CodeType, space: dict[str, Any], draws: bool, report: Report
-    ) -> None:
+    def __init__(self, code: CodeType, compiled: CodeType, space: dict[str, Any], draws: bool, report: Report) -> None:
         self.code = code
         self.draws = draws
         # Dynamo takes the graph out of the globals when this code object is gone.

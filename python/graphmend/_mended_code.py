@@ -10,6 +10,7 @@ import contextlib
 import functools
 import gc
 import inspect
+import itertools
 import linecache
 import logging
 import sys
@@ -33,6 +34,7 @@ _LOGGING_FUNCTIONS = ("debug", "info", "warning", "warn", "error", "critical", "
 _RESUMED = "torch_dynamo_resume_in_"
 
 _lock = threading.RLock()
+_numbers = itertools.count()
 # By file and module: the same file may be run as several modules.
 _sources: dict[tuple[str, int], "MendedSource"] = {}
 _declared: weakref.WeakSet[Callable[..., Any]] = weakref.WeakSet()
@@ -65,11 +67,10 @@ def mend(place: Place, traced: dict[CodeType, dict[str, Any]], only_talking: boo
     if _is_foreign(place.file):
         return "it is in torch or in the standard library"
     with _lock:
-        for code, space in traced.items():
-            if (code.co_filename, code.co_name) == (place.file, place.function) and place.line in _lines(code):
-                break
-        else:
+        found = _code_at(place, traced)
+        if found is None:
             return "the code that broke is not known by its source"
+        code, space = found
         if not _scope.is_mended(place.file, space):
             return _scope.OUTSIDE
         if code.co_name.startswith(_RESUMED):
@@ -77,6 +78,13 @@ def mend(place: Place, traced: dict[CodeType, dict[str, Any]], only_talking: boo
         if code.co_name.startswith("<"):
             return "it stands in a lambda or a comprehension"
         return _source_of(code, space).mend(code, place.line, only_talking)
+
+
+def _code_at(place: Place, traced: dict[CodeType, dict[str, Any]]) -> tuple[CodeType, dict[str, Any]] | None:
+    for code, space in traced.items():
+        if (code.co_filename, code.co_name) == (place.file, place.function) and place.line in _lines(code):
+            return code, space
+    return None
 
 
 def mend_around(code: CodeType, space: dict[str, Any]) -> None:
@@ -92,9 +100,13 @@ def mend_around(code: CodeType, space: dict[str, Any]) -> None:
 
 def _source_of(code: CodeType, space: dict[str, Any]) -> "MendedSource":
     key = (code.co_filename, id(space))
-    if key not in _sources:
-        _sources[key] = MendedSource(code.co_filename, space, code.co_flags, len(_sources))
-    return _sources[key]
+    source = _sources.get(key)
+    # A module that was reloaded has another text, and the same globals.
+    if source is None or not source.has(code):
+        again = MendedSource(code.co_filename, space, code.co_flags, next(_numbers))
+        if source is None or again.has(code):
+            source = _sources[key] = again
+    return source
 
 
 @contextlib.contextmanager
@@ -197,11 +209,14 @@ class MendedSource:
         except (SyntaxError, ValueError):
             self.trouble = "its source does not compile"
 
+    def has(self, code: CodeType) -> bool:
+        """Whether this is code of the file; what is traced may be mended already."""
+        return code in self.originals or code in self.codes.values()
+
     def mend(self, code: CodeType, line: int, only_talking: bool) -> Mend | str:
         if self.trouble:
             return self.trouble
-        # What is traced may be mended already.
-        if code not in self.originals and code not in self.codes.values():
+        if not self.has(code):
             return "the running code is not what its file compiles to; the file was changed, or another tool rewrote it"
         if line in self.lines:
             return "it broke again after it was mended"
@@ -275,7 +290,7 @@ class MendedSource:
 
 def _read(file_name: str) -> bytes:
     # Notebook cells and the like have their text in linecache only.
-    if file_name.startswith("<"):
+    if not Path(file_name).is_file():
         lines = linecache.getlines(file_name)
         if not lines:
             raise OSError(file_name)

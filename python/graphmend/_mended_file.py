@@ -87,9 +87,7 @@ class _Flat:
 _KINDS = ("postpone", "check", "select")
 
 
-def mend_text(
-    source: bytes, file_name: str, lines: list[int], functions: list[int], talkers: list[str]
-) -> MendedText:
+def mend_text(source: bytes, file_name: str, lines: list[int], functions: list[int], talkers: list[str]) -> MendedText:
     """Asks the native library for the mends of these lines, and of all that may break in the functions around those."""
     flat = _Flat(library().mend(source, file_name, lines, functions, talkers))
     if flat.number() != 0:
@@ -144,8 +142,7 @@ def relocate(tree: ast.AST, mended: Positions, pieces: tuple[Piece, ...], origin
             offset = mended.offset(line, column)
             if is_end:
                 piece = find(max(offset - 1, 0))
-                # What is added stands at one point: an expression that seems to go over lines makes its parts seem to.
-                moved = piece.original_start + (offset - piece.start if piece.copied else 0)
+                moved = piece.original_start + offset - piece.start if piece.copied else piece.original_end
             else:
                 piece = find(offset)
                 moved = piece.original_start + offset - piece.start if piece.copied else piece.original_start
@@ -156,11 +153,14 @@ def relocate(tree: ast.AST, mended: Positions, pieces: tuple[Piece, ...], origin
         positioned: Any = node
         if not hasattr(node, "lineno"):
             continue
+        was = (positioned.lineno, positioned.col_offset)
         start = move(positioned.lineno, positioned.col_offset, False)
         end = move(positioned.end_lineno, positioned.end_col_offset, True)
         positioned.lineno, positioned.col_offset = start
-        # A node of added text may begin in one piece and end in an earlier one.
-        positioned.end_lineno, positioned.end_col_offset = max(start, end)
+        # A node of added text may begin in one piece and end in an earlier one. It does not go over lines either: that
+        # would make its parts seem to stand on several.
+        is_added = not find(mended.offset(*was)).copied
+        positioned.end_lineno, positioned.end_col_offset = start if is_added and end[0] > start[0] else max(start, end)
 
 
 def compile_text(source: bytes, file_name: str, flags: int) -> CodeType:

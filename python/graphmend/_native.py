@@ -174,7 +174,10 @@ class Library:
     def mend(
         self, source: bytes, file_name: str, lines: Sequence[int], functions: Sequence[int], talkers: Sequence[str]
     ) -> bytes:
-        """Mends `source` at these lines, and all of the functions that begin at those; what comes back is described at `graphmend_flat` in the header."""
+        """Mends `source` at these lines, and all of the functions that begin at those.
+
+        What comes back is described at `graphmend_flat` in the header.
+        """
         numbers = (ctypes.c_uint32 * len(lines))(*lines)
         firsts = (ctypes.c_uint32 * len(functions))(*functions)
         name = file_name.encode("utf-8", "surrogateescape")

@@ -29,7 +29,7 @@ class Caller:
 
 
 def call_under(callers: Sequence[Caller], function: Callable[..., Any], values: Sequence[Any]) -> None:
-    """Calls the function so that it sees these callers above itself, the innermost last, and above them the real ones."""
+    """Calls the function so that it sees these callers above itself, innermost last, and above them the real ones."""
     call = functools.partial(function, *values)
     for caller in reversed([*_real_callers(), *callers]):
         call = functools.partial(_stand_in(caller), call)
@@ -44,9 +44,7 @@ def _real_callers() -> list[Caller]:
     callers = []
     while frame is not None:
         if not _is_machinery(frame):
-            callers.append(
-                Caller(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name, frame.f_globals)
-            )
+            callers.append(Caller(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name, frame.f_globals))
         frame = frame.f_back
     return callers[::-1]
 

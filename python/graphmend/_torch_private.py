@@ -7,7 +7,9 @@ parts have moved gets a clear refusal, not a wrong program.
 import contextlib
 import functools
 import inspect
+import logging
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import CodeType
@@ -17,11 +19,15 @@ import torch
 import torch._dynamo
 from torch._dynamo import bytecode_transformation as bytecode
 from torch._dynamo import convert_frame, exc
-from torch._dynamo.eval_frame import OptimizedModule, set_eval_frame, skip_code
-from torch._dynamo.variables.functions import init_cellvars
+from torch._dynamo import utils as dynamo_utils
+from torch._dynamo.eval_frame import OptimizedModule, set_code_exec_strategy, set_eval_frame, skip_code
 from torch._dynamo.symbolic_convert import InliningInstructionTranslator, InstructionTranslator
-from torch.fx._lazy_graph_module import _LazyGraphModule
+from torch._dynamo.types import FrameAction, FrameExecStrategy
+from torch._dynamo.variables.functions import init_cellvars
+from torch._dynamo.variables.tensor import TensorVariable
 from torch._higher_order_ops.effects import _EffectType, _register_effectful_op
+from torch.fx._lazy_graph_module import _LazyGraphModule
+from torch.utils import checkpoint
 
 try:
     from torch._dynamo.backends.registry import get_default_backend
@@ -31,10 +37,20 @@ except ImportError:
 SUPPORTED = ((2, 11), (2, 13))
 
 Unsupported = exc.Unsupported
+UserError = exc.UserError
 # An operator refused its operands while they were only shapes.
 TorchRuntimeError = exc.TorchRuntimeError
 
-__all__ = ["GraphFacts", "OptimizedModule", "Place", "TorchRuntimeError", "Unsupported", "set_eval_frame", "skip_code"]
+__all__ = [
+    "GraphFacts",
+    "OptimizedModule",
+    "Place",
+    "TorchRuntimeError",
+    "Unsupported",
+    "UserError",
+    "set_eval_frame",
+    "skip_code",
+]
 
 
 class TorchVersionError(RuntimeError):
@@ -50,6 +66,7 @@ def require_torch() -> None:
             f"graphmend mends torch {'.'.join(map(str, SUPPORTED[0]))} to {'.'.join(map(str, SUPPORTED[1]))}; "
             f"this is torch {torch.__version__}"
         )
+    tell_less()
     for name in ("_TorchCompileWrapper", "_TorchCompileInductorWrapper"):
         if not hasattr(torch, name):
             raise TorchVersionError(f"torch {torch.__version__} has no {name}; graphmend cannot mend with it")
@@ -76,7 +93,7 @@ def register_markers(emit: Callable[..., None], check: Callable[..., None]) -> N
 
 
 def marker_name(target: object) -> str | None:
-    """"emit", "check" or "joined"; None for what is no marker."""
+    """ "emit", "check" or "joined"; None for what is no marker."""
     packet = getattr(target, "overloadpacket", target)
     for name in ("emit", "check", "joined"):
         if packet is getattr(torch.ops.graphmend, name):
@@ -109,7 +126,7 @@ def draws_python_random() -> bool:
 
 
 def finish_graph(graph: torch.fx.GraphModule) -> None:
-    """Makes the code of a changed graph now. Done late, its first call goes through a wrapper that prints exceptions."""
+    """Makes the code of a changed graph now: made late, its first call goes through a wrapper that prints errors."""
     graph.recompile()
     _LazyGraphModule.force_recompile(graph)
 
@@ -146,7 +163,7 @@ def inner_backend(
 
 
 def forget_errors(convert: Any) -> None:
-    """A converter remembers whether breaks were errors when it last traced, and goes by that where it does not trace."""
+    """A converter remembers whether breaks were errors when it last traced, also for where it does not trace."""
     while convert is not None and not hasattr(convert, "_inner_convert"):
         convert = getattr(convert, "_torchdynamo_orig_backend", None)
     if convert is not None:
@@ -159,10 +176,38 @@ def changing_attributes() -> contextlib.AbstractContextManager[Any]:
     return context
 
 
-def breaks_are_errors() -> contextlib.AbstractContextManager[Any]:
-    """Inside, a frame that would break its graph is not compiled; `Unsupported` says where and why."""
-    context: contextlib.AbstractContextManager[Any] = torch._dynamo.error_on_graph_break(True)
-    return context
+@contextlib.contextmanager
+def trial() -> Iterator[None]:
+    """Inside, a frame that would break its graph is not compiled; `Unsupported` says where and why.
+
+    Dynamo tells its user about some breaks as it meets them, once. That is put off until one stays.
+    """
+    told = set(dynamo_utils.warn_once_cache)
+    _quiet.active = True
+    try:
+        with torch._dynamo.error_on_graph_break(True):
+            yield
+    finally:
+        _quiet.active = False
+        dynamo_utils.warn_once_cache.intersection_update(told)
+        TensorVariable._warn_capture_scalar_outputs.cache_clear()
+
+
+class _Quiet(threading.local):
+    active = False
+
+
+_quiet = _Quiet()
+
+
+@functools.cache
+def tell_less() -> None:
+    """Lets `trial` keep Dynamo from telling of breaks."""
+    warn_once = dynamo_utils.warn_once
+    dynamo_utils.warn_once = lambda *args, **kwargs: None if _quiet.active else warn_once(*args, **kwargs)
+    logging.getLogger(TensorVariable.__module__).addFilter(
+        lambda record: not (_quiet.active and record.funcName == "_warn_capture_scalar_outputs")
+    )
 
 
 @dataclass(frozen=True)
@@ -211,7 +256,21 @@ def forget_code(code: CodeType) -> None:
 
 
 class TraceAgain(exc.UnspecializeRestartAnalysis, exc.TensorifyScalarRestartAnalysis):  # type: ignore[misc,unused-ignore]
-    """Raised by a backend: Dynamo traces the frame anew. (The first base forgets the old attempt, the second passes.)"""
+    """Raised by a backend: Dynamo traces the frame anew. The first base forgets the old attempt, the second passes."""
+
+
+def take_back_skips(model: Any) -> None:
+    """Dynamo remembers by code object that a frame is not worth compiling, whoever compiled it; mended, it may be."""
+    functions = [type(module).forward for module in model.modules()] if isinstance(model, torch.nn.Module) else [model]
+    for function in functions:
+        function = getattr(function, "__func__", function)
+        code = getattr(function, "__code__", None)
+        if isinstance(code, CodeType) and not getattr(function, "_torchdynamo_disable", False):
+            set_code_exec_strategy(code, FrameExecStrategy(FrameAction.DEFAULT, FrameAction.DEFAULT))
+
+
+# Ends a recomputation for `torch.utils.checkpoint`: no failure of the graph.
+StopRecomputation = checkpoint._StopRecomputationError
 
 
 def compile_context(compiled: Any) -> Any | None:
@@ -359,7 +418,14 @@ def graph_facts(graph: torch.fx.GraphModule) -> GraphFacts:
         if node.op != "placeholder":
             continue
         value = node.meta.get("example_value")
-        if isinstance(value, torch.Tensor):
+        # What is changed does not hang on numbers, but some operators want a positive one. A number that may change comes
+        # as a tensor, of which the graph takes the item.
+        if isinstance(value, torch.SymFloat):
+            value = 0.5
+        elif isinstance(value, torch.Tensor) and getattr(node.meta.get("grapharg"), "pass_arg_as_tensor", False):
+            with fake:
+                value = torch.tensor(0.5, dtype=value.dtype)
+        elif isinstance(value, torch.Tensor):
             with fake:
                 value = torch.empty_strided(
                     value.size(),
@@ -370,7 +436,9 @@ def graph_facts(graph: torch.fx.GraphModule) -> GraphFacts:
                 )
         inputs.append(value)
     # Not `Interpreter.run`, whose progress bar settles how this process may start others.
-    with fake, enable_python_dispatcher(), Watch():
+    # Hooks on saved tensors belong to the real run.
+    hooks = torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor, lambda tensor: tensor)
+    with hooks, fake, enable_python_dispatcher(), Watch():
         metadata = run_functionalized_fw_and_collect_metadata(
             graph.forward,
             flat_args_descs=[PlainAOTInput(i) for i in range(len(inputs))],

@@ -4,8 +4,9 @@
       all as predicted: commit the mutations, return
       otherwise, or if the graph or an effect raised: throw the copies away, put the random state back, raise `Miss`
 
-The frame around the graph (`_frames.Recovery`) answers a `Miss` by running the user's own code in eager, which is always
-right. The backend behind us sees a pure graph: the markers are taken out, and what they carry becomes further outputs.
+The frame around the graph (`_frames.Recovery`) answers a `Miss` by running the user's own code in eager, which is
+always right. The backend behind us sees a pure graph: the markers are taken out, and what they carry becomes further
+outputs.
 """
 
 import contextlib
@@ -109,7 +110,6 @@ class MendedBackend:
         self.frame.marked.clear()
         self.frame.traced.clear()
         self.frame.traced[code] = space
-        self.codes.add(code)
 
     @contextlib.contextmanager
     def without_mends(self) -> Iterator[None]:
@@ -166,6 +166,8 @@ class _Plan:
                 self._copy(working)
             results = compiled(*working)
             missed = self.flag is not None and bool(results[self.flag])
+        except _torch_private.StopRecomputation:
+            raise
         except Exception:
             missed = True
         if missed:
@@ -199,7 +201,11 @@ class _Plan:
     def _commit(self, args: Sequence[Any], working: Sequence[Any], results: Sequence[Any]) -> tuple[Any, ...]:
         returned = list(results[: self.outputs])
         for i in self.mutated:
-            args[i].copy_(working[i])
+            try:
+                args[i].copy_(working[i])
+            except Exception:
+                # Half of a call must not count: copying is the same done twice.
+                args[i].copy_(working[i])
             returned = [args[i] if output is working[i] else output for output in returned]
         return tuple(returned)
 
@@ -222,7 +228,10 @@ def _set_random_state(state: _RandomState | None) -> None:
 def _lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> _Plan:
     """Takes the markers out of the graph; their operands become outputs, all flags are reduced to one."""
     checks = [node for node in markers if _torch_private.marker_name(node.target) == "check"]
-    facts = _torch_private.graph_facts(graph)
+    try:
+        facts = _torch_private.graph_facts(graph)
+    except Exception as error:
+        raise _CannotUndoError(f"what the graph changes could not be told ({type(error).__name__})") from None
     _require_undoable(graph, facts)
     output = next(node for node in graph.graph.nodes if node.op == "output")
     outputs = list(output.args[0])

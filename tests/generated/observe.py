@@ -88,7 +88,8 @@ class Capture(logging.Handler):
         return taken
 
     def emit(self, record: logging.LogRecord) -> None:
-        if record.name.startswith("torch"):
+        # torch, Inductor and what they use log on their own account.
+        if record.name != "root" and not record.name.startswith("generated."):
             return
         describer = Describer()
         try:

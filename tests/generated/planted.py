@@ -29,6 +29,7 @@ class Planted:
     name: str
     breaks: str
     points: Callable[[], Points]
+    shows: str = ""
     hint: int = 0
 
 
@@ -238,7 +239,9 @@ def find(bug: Planted | ProductBug, request: Request, count: int) -> Failure | N
         if MisplantedError.__name__ in repr(failure.verdict.wrong):
             raise RuntimeError(f"`{bug.name}` does not fit the product any more")
         # A crash of the harness is not a find, and neither is what fails without the bug.
-        if not failure.verdict.crash and not run_campaign(request, [failure.index]).failures:
+        places = [d.place for found in failure.verdict.wrong.values() for d in found]
+        is_shown = any(place.startswith(bug.shows) for place in places) and not failure.verdict.crash
+        if is_shown and not run_campaign(request, [failure.index]).failures:
             return failure
         waiting = waiting[waiting.index(failure.index) + 1 :]
     return None

@@ -29,6 +29,8 @@ class ProductBug:
     name: str
     breaks: str
     patch: Patch
+    # Where it must show (the beginning of a difference's place): another difference is not this bug's.
+    shows: str = ""
     # A program of seed 0 that shows it; only where a hunt begins.
     hint: int = 0
 
@@ -121,23 +123,25 @@ def _first_value() -> contextlib.AbstractContextManager[None]:
 
 def _values(change: Callable[[list[Any]], list[Any]]) -> Patch:
     """The values of an effect arrive otherwise than they left."""
-    return lambda: _patched(
-        _part("_values"), "rebuild", lambda right: lambda spec, ints, tensors: change(right(spec, ints, tensors))
-    )
 
+    def patch(right: Any) -> Any:
+        def rebuild(spec: str, ints: Any, tensors: Any) -> Any:
+            stack, values = right(spec, ints, tensors)
+            return stack, change(values)
 
-def _plain_category(values: list[Any]) -> list[Any]:
-    return [UserWarning if isinstance(v, type) and issubclass(v, Warning) else v for v in values]
+        return rebuild
+
+    return lambda: _patched(_part("_values"), "rebuild", patch)
 
 
 def _outlined(**changes: Callable[[types.CodeType], Any]) -> Patch:
     """The functions that effects are outlined into are compiled with another line or name."""
 
     def patch(right: Any) -> Any:
-        def define(site: str, function: Any, *rest: Any) -> Any:
+        def define(site: str, text: str, function: types.FunctionType) -> Any:
             code = function.__code__
             function.__code__ = code.replace(**{name: change(code) for name, change in changes.items()})
-            return right(site, function, *rest)
+            return right(site, text, function)
 
         return define
 
@@ -239,34 +243,48 @@ def _no_random_state() -> contextlib.AbstractContextManager[None]:
 
 
 PRODUCT = [
-    ProductBug("effects-twice", "each effect is delivered once", _delivery(lambda effects: effects + effects)),
-    ProductBug("effects-reversed", "effects come in order", _delivery(lambda effects: effects[::-1])),
-    ProductBug("last-effect-lost", "each effect is delivered once", _delivery(lambda effects: effects[:-1])),
-    ProductBug("delivered-on-failure", "a failed call delivers what eager does", _run(_deliver_first)),
-    ProductBug("first-value", "an effect shows this call's values", _first_value),
+    ProductBug(
+        "effects-twice", "each effect is delivered once", _delivery(lambda effects: effects + effects), shows="events"
+    ),
+    ProductBug("effects-reversed", "effects come in order", _delivery(lambda effects: effects[::-1]), shows="events"),
+    ProductBug(
+        "last-effect-lost", "each effect is delivered once", _delivery(lambda effects: effects[:-1]), shows="events"
+    ),
+    ProductBug("delivered-on-failure", "a failed call delivers what eager does", _run(_deliver_first), shows="events"),
+    ProductBug("first-value", "an effect shows this call's values", _first_value, shows="events"),
     ProductBug(
         "later-value",
         "an effect shows the value of its moment",
         lambda: _patched(_part("_transaction"), "_mutations_after", lambda right: lambda *_: False),
+        shows="events",
     ),
-    ProductBug("values-swapped", "an effect's values come in order", _values(lambda values: values[::-1])),
-    ProductBug("wrong-category", "warnings keep their category", _values(_plain_category)),
     ProductBug(
-        "wrong-line", "records have the user's line", _outlined(co_firstlineno=lambda code: code.co_firstlineno + 1)
+        "values-swapped", "an effect's values come in order", _values(lambda values: values[::-1]), shows="events"
     ),
-    ProductBug("wrong-function", "records have the user's function", _outlined(co_name=lambda code: "outlined")),
+    ProductBug(
+        "wrong-line",
+        "records have the user's line",
+        _outlined(co_firstlineno=lambda code: code.co_firstlineno + 1),
+        shows="events.line",
+    ),
+    ProductBug(
+        "wrong-function",
+        "records have the user's function",
+        _outlined(co_name=lambda code: "outlined"),
+        shows="events.function",
+    ),
     ProductBug("check-ignored", "a guard that fires raises", _run(_ignore_flag)),
     ProductBug("check-inverted", "a guard fires when its test says so", _inverted_check),
     ProductBug("only-first-check", "every guard counts", _only_first_check),
     ProductBug("not-committed", "what is changed in place stays changed", _run(_uncommitted)),
     ProductBug("tensors-not-restored", "a failed call changes tensors once", _plan(mutated=())),
-    ProductBug("rng-not-restored", "a failed call draws what eager draws", _plan(random=False)),
-    ProductBug("python-rng-not-restored", "a failed call draws what eager draws", _no_random_state),
-    ProductBug("rng-drawn", "the random streams are eager's", _run(_draw)),
+    ProductBug("rng-not-restored", "a failed call draws what eager draws", _plan(random=False), shows="rng.torch"),
+    ProductBug("python-rng-not-restored", "a failed call draws what eager draws", _no_random_state, shows="rng.random"),
+    ProductBug("rng-drawn", "the random streams are eager's", _run(_draw), shows="rng.torch"),
     ProductBug("original-runs-twice", "a failed call counts once", _original(_twice)),
-    ProductBug("exception-swallowed", "exceptions arrive", _original(_swallow)),
-    ProductBug("exception-changed", "exceptions keep type and arguments", _original(_raise_other)),
-    ProductBug("traceback-lost", "tracebacks show the user's frames", _original(_lose_frames)),
+    ProductBug("exception-swallowed", "exceptions arrive", _original(_swallow), shows="error"),
+    ProductBug("exception-changed", "exceptions keep type and arguments", _original(_raise_other), shows="error"),
+    ProductBug("traceback-lost", "tracebacks show the user's frames", _original(_lose_frames), shows="error.frames"),
     ProductBug("gradient-lost", "gradients flow", _results(lambda value: value.detach())),
     ProductBug("identity-lost", "a returned input is the input", _results(lambda value: value.clone())),
     ProductBug("strides-changed", "outputs keep their strides", _results(lambda value: value.contiguous())),

@@ -104,7 +104,9 @@ def test_state_is_loaded_alike() -> None:
     mended.load_state_dict(plain.state_dict())
     other = Model()
     other.load_state_dict(mended._orig_mod.state_dict())
-    missing = [make(Model()).load_state_dict(other.state_dict(), strict=False) for make in (torch.compile, mended_compile)]
+    missing = [
+        make(Model()).load_state_dict(other.state_dict(), strict=False) for make in (torch.compile, mended_compile)
+    ]
     assert missing[0] == missing[1]
 
 

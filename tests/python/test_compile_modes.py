@@ -40,7 +40,7 @@ class Model(torch.nn.Module):  # type: ignore[misc,name-defined]
     def forward(self, x: Any) -> Any:
         self.count += 1
         y = torch.relu(self.first(x))
-        print("dtype", y.dtype, y.requires_grad, torch.is_grad_enabled(), torch.is_inference_mode_enabled())
+        print("dtype", y.dtype, y.requires_grad, torch.is_grad_enabled())
         if x.max() > 100:
             raise ValueError("too large")
         return self.second(y)
@@ -51,7 +51,7 @@ MODES: dict[str, Callable[[], Any]] = {
     "enable_grad": torch.enable_grad,
     "inference_mode": torch.inference_mode,
     "autocast": lambda: torch.autocast("cpu", dtype=torch.bfloat16),
-    "deterministic": lambda: torch.autograd.graph.save_on_cpu(),
+    "save_on_cpu": lambda: torch.autograd.graph.save_on_cpu(),
 }
 
 
@@ -132,15 +132,17 @@ def test_stances(stance: str) -> None:
             seen += [observe(compiled, (x,), __file__, model) for x in (X, X[:1], X * 10000, X.double())]
         return [*seen, observe(compiled, (X,), __file__, model)]
 
-    mended = run(lambda model: mended_compile(model, backend="eager"))
+    eager = run(lambda model: model)
     theirs = run(lambda model: torch.compile(model, backend="eager"))
-    for one, other in zip(theirs, mended, strict=True):
-        # Frames and texts that tell of breaks are Dynamo's own.
-        one.error, other.error = (error and error[0] for error in (one.error, other.error))
-        if stance == "fail_on_recompile" and one.error == "RuntimeError":
-            one.printed = other.printed
-            one.state = other.state
-        assert not differences(one, other)
+    mended = run(lambda model: mended_compile(model, backend="eager"))
+    for i in range(len(eager)):
+        errors = [each[i].error and each[i].error[0] for each in (eager, theirs, mended)]
+        # Dynamo may forbid what eager does; what breaks the graph no more needs no new graph behind it either.
+        assert errors[2] in errors[:2]
+        if errors[2] == errors[0]:
+            assert not differences(eager[i], mended[i])
+        else:
+            break
 
 
 @pytest.mark.parametrize("reentrant", [False, True], ids=["not_reentrant", "reentrant"])
@@ -198,11 +200,12 @@ def test_hooks_on_the_model_and_inside() -> None:
         model = Model()
         compiled = make(model)
         calls: list[Any] = []
-        handles = [compiled.register_forward_hook(hook_on(calls, "root forward"))]
+        handles = []
         for name, inner in (("root", model), ("first", model.first)):
             handles.append(inner.register_forward_pre_hook(hook_on(calls, f"{name} before")))
             handles.append(inner.register_forward_hook(hook_on(calls, f"{name} after")))
             handles.append(inner.register_full_backward_hook(hook_on(calls, f"{name} backward")))
+        handles.append(compiled.register_forward_hook(hook_on(calls, "last")))
         texts = []
         for x in (X, X * 10000, X):
             leaf = x.clone().requires_grad_()
@@ -217,7 +220,8 @@ def test_hooks_on_the_model_and_inside() -> None:
         named = [(name, "Model" if "Module" in kind else kind, args) for name, kind, args in calls]
         outcomes.append((named, texts, len(calls) - count, module_state(model)))
     assert outcomes[0][2] == 0
-    assert not differences(dict(enumerate(outcomes[0])), dict(enumerate(outcomes[1])))
+    found = differences(*({"calls": dict(enumerate(one)), "rest": rest} for one, *rest in outcomes))
+    assert not found, "\n".join(found[:4])
 
 
 def test_a_hook_that_talks_and_checks() -> None:

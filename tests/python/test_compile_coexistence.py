@@ -1,0 +1,322 @@
+"""Code that cannot be mended is left as it is and works; everybody else gets what they got without graphmend."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import linecache
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from compiled_calls import differences, observe, same_program, seed
+
+from graphmend._compile import compile as mended_compile
+
+# torch warns on its own account.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+X = torch.arange(6.0).reshape(2, 3)
+
+FUNCTION = """
+import torch
+def talk(x):
+    print("sum", x.sum().item())
+    if x.max() > 100:
+        raise ValueError("large")
+    return x + 1
+"""
+
+
+@pytest.fixture(autouse=True)
+def _fresh_dynamo() -> Iterator[None]:
+    torch._dynamo.reset()
+    seed()
+    yield
+    torch._dynamo.reset()
+
+
+def same_but_for_frames(original: Any, calls: list[Any], **settings: Any) -> Any:
+    """As `same_program`, where breaks are left, which show in the frames of exceptions."""
+    compiled = mended_compile(original, backend="eager", **settings)
+    for args in calls:
+        expected, seen = observe(original, args, __file__), observe(compiled, args, __file__)
+        seen.error, expected.error = (error and error[:2] for error in (seen.error, expected.error))
+        assert not differences(expected, seen)
+    return compiled
+
+
+def test_code_without_source() -> None:
+    space: dict[str, Any] = {}
+    exec(compile(FUNCTION, "<made up>", "exec"), space)
+    compiled = same_but_for_frames(space["talk"], [(X,), (X * 100,), (X,)])
+    assert not compiled.report.mended and compiled.report.left[0].reason == "its source cannot be read"
+
+
+def test_code_whose_file_is_gone(tmp_path: Path) -> None:
+    space: dict[str, Any] = {}
+    exec(compile(FUNCTION, str(tmp_path / "gone.py"), "exec"), space)
+    compiled = same_but_for_frames(space["talk"], [(X,), (X * 100,), (X,)])
+    assert not compiled.report.mended and compiled.report.left[0].reason == "its source cannot be read"
+
+
+def cell(text: str, name: str, space: dict[str, Any]) -> None:
+    """Runs a cell of a notebook: its text is known to linecache and to nobody else."""
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    exec(compile(text, name, "exec"), space)
+
+
+@pytest.mark.parametrize("name", ["<ipython-input-1-abcdef>", "/tmp/ipykernel_1234/5678.py"])
+def test_cells_of_a_notebook(name: str) -> None:
+    space: dict[str, Any] = {}
+    cell(FUNCTION, name, space)
+    compiled = same_program(space["talk"], [(X,), (X * 100,), (X,)], name, fullgraph=True)
+    assert compiled.report.whole
+    # A cell that is edited has another name.
+    cell(FUNCTION.replace("+ 1", "+ 2"), f"{name}.other", space)
+    assert same_program(space["talk"], [(X,), (X * 100,)], f"{name}.other", fullgraph=True).report.whole
+
+
+def imported(path: Path) -> Any:
+    spec = spec_from_file_location(path.stem, path)
+    assert spec and spec.loader
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_file_that_changed_after_its_import(tmp_path: Path) -> None:
+    path = tmp_path / "subject.py"
+    path.write_text(FUNCTION)
+    module = imported(path)
+    path.write_text("# A line more.\n" + FUNCTION.replace('"sum"', '"changed"'))
+    compiled = same_but_for_frames(module.talk, [(X,), (X * 100,), (X,)])
+    assert not compiled.report.mended and "the file was changed" in compiled.report.left[0].reason
+    path.write_text("def (:\n")
+    torch._dynamo.reset()
+    compiled = same_but_for_frames(imported_again(module), [(X,)])
+    assert not compiled.report.mended
+
+
+def imported_again(module: Any) -> Any:
+    space: dict[str, Any] = {}
+    exec(compile(FUNCTION, module.__file__, "exec"), space)
+    return space["talk"]
+
+
+def test_a_file_that_changed_after_it_was_mended(tmp_path: Path) -> None:
+    path = tmp_path / "subject.py"
+    path.write_text(FUNCTION)
+    old = imported(path)
+    assert same_program(old.talk, [(X,), (X * 100,)], str(path), fullgraph=True).report.whole
+    path.write_text(FUNCTION.replace('"sum"', '"new"').replace("large", "enormous"))
+    new = imported(path)
+    compiled = same_program(new.talk, [(X,), (X * 100,), (X,)], str(path), fullgraph=True)
+    assert observe(compiled, (X,), str(path)).printed == "new 15.0\n"
+    again = mended_compile(old.talk, backend="aot_eager")
+    assert observe(again, (X,), str(path)).printed == "sum 15.0\n"
+
+
+def test_a_module_that_is_reloaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    path = tmp_path / "reloaded_subject.py"
+    path.write_text(FUNCTION)
+    module = importlib.import_module("reloaded_subject")
+    try:
+        assert same_program(module.talk, [(X,), (X * 100,)], str(path), fullgraph=True).report.whole
+        path.write_text("# A line more.\n" + FUNCTION.replace('"sum"', '"new"'))
+        importlib.reload(module)
+        compiled = same_program(module.talk, [(X,), (X * 100,), (X,)], str(path), fullgraph=True)
+        assert observe(compiled, (X,), str(path)).printed == "new 15.0\n"
+    finally:
+        del sys.modules["reloaded_subject"]
+
+
+def counts(x: Any) -> Any:
+    for i in range(3):
+        print("yield", i, x.sum().item())
+        if x.max() > 100:
+            raise ValueError("large")
+        yield x + i
+
+
+def uses_a_generator(x: Any) -> Any:
+    total = x * 0
+    for value in counts(x):
+        total = total + value
+        print("total", total.sum().item())
+    return total
+
+
+def test_generators() -> None:
+    same_but_for_frames(uses_a_generator, [(X,), (X * 100,), (X,)])
+    results = [[value.tolist() for value in make(X)] for make in (counts, mended_compile(counts, backend="eager"))]
+    assert results[0] == results[1]
+
+
+async def waits(x: Any) -> Any:
+    print("before", x.sum().item())
+    await asyncio.sleep(0)
+    if x.max() > 100:
+        raise ValueError("large")
+    return x + 1
+
+
+def runs_a_coroutine(x: Any) -> Any:
+    print("runs")
+    return asyncio.run(waits(x * 2))
+
+
+@pytest.mark.parametrize("target", [waits, runs_a_coroutine])
+def test_coroutines(target: Any) -> None:
+    def outcomes(make: Any) -> list[Any]:
+        torch._dynamo.reset()
+        compiled = make(target, backend="eager")
+        results: list[Any] = []
+        for x in (X, X * 100, X):
+            try:
+                result = compiled(x)
+                results.append((asyncio.run(result) if asyncio.iscoroutine(result) else result).tolist())
+            except Exception as error:
+                results.append((type(error), str(error).splitlines()[0]))
+        return results
+
+    assert outcomes(mended_compile) == outcomes(torch.compile)
+
+
+def scriptable(x: torch.Tensor) -> torch.Tensor:
+    print("sum")
+    if bool(x.max() > 100):
+        raise ValueError("large")
+    return x + 1
+
+
+def test_script_and_trace() -> None:
+    code = scriptable.__code__
+    compiled = same_but_for_frames(scriptable, [(X,), (X * 100,), (X,)])
+    assert scriptable.__code__ is code
+    scripted = torch.jit.script(scriptable)
+    assert torch.equal(scripted(X), X + 1) and "ValueError" in scripted.code
+    traced = torch.jit.trace(torch.nn.Linear(3, 3), X)
+
+    def calls_both(x: Any) -> Any:
+        print("both", x.sum().item())
+        return scripted(traced(x) * 0 + x)
+
+    same_but_for_frames(calls_both, [(X,), (X,)])
+    assert torch.equal(compiled(X), X + 1)
+    # And functions made by torch.jit are compiled as torch does it.
+    for make in (torch.compile, mended_compile):
+        torch._dynamo.reset()
+        assert torch.equal(make(scripted, backend="eager")(X), X + 1)
+
+
+class Model(torch.nn.Module):  # type: ignore[misc,name-defined]
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(3, 3)
+
+    def forward(self, x: Any) -> Any:
+        y = self.linear(x)
+        print("called")
+        return torch.relu(y)
+
+
+def nodes(graph: Any) -> list[tuple[str, str]]:
+    return [(node.op, str(node.target)) for node in graph.nodes]
+
+
+def test_export_and_fx_get_what_they_got() -> None:
+    model = Model()
+    before = nodes(torch.fx.symbolic_trace(model).graph)
+    exported = nodes(torch.export.export(model, (X,), strict=False).graph)
+    strict = strict_export(model)
+    compiled = mended_compile(model, backend="eager", fullgraph=True)
+    compiled(X)
+    assert compiled.report.whole
+    assert nodes(torch.fx.symbolic_trace(model).graph) == before
+    assert nodes(torch.export.export(model, (X,), strict=False).graph) == exported
+    assert strict_export(model) == strict
+    assert torch.equal(compiled(X), model(X))
+
+
+def strict_export(model: Any) -> Any:
+    try:
+        return nodes(torch.export.export(model, (X,), strict=True).graph)
+    except Exception as error:
+        return type(error).__name__
+
+
+def test_plain_torch_compile_of_the_same_functions() -> None:
+    """Breaks are there for those who did not ask for mends; and neither disturbs the other."""
+
+    def breaks(model: Any) -> int:
+        torch._dynamo.utils.counters.clear()
+        graphs = 0
+
+        def backend(graph: Any, inputs: Any) -> Any:
+            nonlocal graphs
+            graphs += 1
+            return graph.forward
+
+        torch.compile(model, backend=backend)(X)
+        return graphs
+
+    one, other = Model(), Model()
+    count = breaks(one)
+    torch._dynamo.reset()
+    compiled = mended_compile(other, backend="eager", fullgraph=True)
+    assert observe(compiled, (X,), __file__).printed == "called\n"
+    assert breaks(Model()) == count == 2
+    plain = torch.compile(other, backend="eager")
+    for target in (plain, compiled, plain, compiled, other):
+        seen = observe(target, (X,), __file__)
+        assert (seen.printed, seen.error) == ("called\n", None)
+    assert compiled.report.graphs == 1
+
+
+def test_a_test_module_of_pytests(tmp_path: Path) -> None:
+    """pytest rewrites `assert`: functions without one are mended, the others left with the reason."""
+    (tmp_path / "test_subject.py").write_text(
+        textwrap.dedent("""
+            import torch
+            from graphmend._compile import compile
+
+            def talks(x):
+                print("sum", x.sum().item())
+                return x + 1
+
+            def asserts(x):
+                print("sum", x.sum().item())
+                assert x.shape[0] == 2, "rows"
+                return x + 1
+
+            def test_both(capsys):
+                for function in (talks, asserts):
+                    compiled = compile(function, backend="eager")
+                    assert compiled(torch.ones(2)).tolist() == [2, 2]
+                    assert capsys.readouterr().out == "sum 2.0\\n"
+                    if function is talks:
+                        assert compiled.report.whole
+                    else:
+                        assert "another tool rewrote it" in compiled.report.left[0].reason
+                try:
+                    compiled(torch.ones(3))
+                except AssertionError as error:
+                    assert "rows" in str(error) and "3 == 2" in str(error)
+                else:
+                    raise SystemError
+        """)
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_subject.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
