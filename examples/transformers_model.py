@@ -72,9 +72,8 @@ def main() -> None:
         mended = graphmend.compile(copy.deepcopy(model), backend=arguments.backend)
         started = time.perf_counter()
         got = logits(mended, inputs)
-        print(
-            f"graphmend.compile, backend {arguments.backend} ({time.perf_counter() - started:.0f} s for the first call):"
-        )
+        seconds = time.perf_counter() - started
+        print(f"graphmend.compile, backend {arguments.backend} ({seconds:.0f} s for the first call):")
         print("  " + str(mended.report).replace("\n", "\n  "))
         print(f"  largest difference to eager: {(got - expected).abs().max().item():.1e}\n")
 

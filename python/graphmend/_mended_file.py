@@ -157,10 +157,10 @@ def relocate(tree: ast.AST, mended: Positions, pieces: tuple[Piece, ...], origin
         start = move(positioned.lineno, positioned.col_offset, False)
         end = move(positioned.end_lineno, positioned.end_col_offset, True)
         positioned.lineno, positioned.col_offset = start
-        # A node of added text may begin in one piece and end in an earlier one. It does not go over lines either: that
-        # would make its parts seem to stand on several.
-        is_added = not find(mended.offset(*was)).copied
-        positioned.end_lineno, positioned.end_col_offset = start if is_added and end[0] > start[0] else max(start, end)
+        # A node of added text may begin in one piece and end in an earlier one. An attribute does not go over lines:
+        # CPython takes its last line for that of the call.
+        is_added = isinstance(node, ast.Attribute) and not find(mended.offset(*was)).copied
+        positioned.end_lineno, positioned.end_col_offset = start if is_added else max(start, end)
 
 
 def compile_text(source: bytes, file_name: str, flags: int) -> CodeType:

@@ -418,8 +418,8 @@ def graph_facts(graph: torch.fx.GraphModule) -> GraphFacts:
         if node.op != "placeholder":
             continue
         value = node.meta.get("example_value")
-        # What is changed does not hang on numbers, but some operators want a positive one. A number that may change comes
-        # as a tensor, of which the graph takes the item.
+        # What is changed does not hang on numbers, but some operators want a positive one. A number that may change
+        # comes as a tensor, of which the graph takes the item.
         if isinstance(value, torch.SymFloat):
             value = 0.5
         elif isinstance(value, torch.Tensor) and getattr(node.meta.get("grapharg"), "pass_arg_as_tensor", False):

@@ -236,13 +236,12 @@ def _lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> _Pla
     output = next(node for node in graph.graph.nodes if node.op == "output")
     outputs = list(output.args[0])
     count = len(outputs)
-    mutates = _mutations_after(graph, facts)
+    changes = _Changes(graph, facts)
 
     def add(value: torch.fx.Node, marker: torch.fx.Node) -> int:
-        # An operand that changes after the marker is copied where the marker stood. Outputs that user code may keep
-        # must not be buffers a backend reuses, so they are copies in any case.
-        with graph.graph.inserting_before(marker):
-            if mutates:
+        # An operand that changes after the marker is copied where the marker stood.
+        if changes.may_come_after(marker, value):
+            with graph.graph.inserting_before(marker):
                 value = _call(graph, "clone", value)
         outputs.append(value)
         return len(outputs) - 1
@@ -309,9 +308,22 @@ def _changed_in_place(node: torch.fx.Node) -> list[torch.fx.Node]:
     return [each for each in changed if isinstance(each, torch.fx.Node)]
 
 
-def _mutations_after(graph: torch.fx.GraphModule, facts: _torch_private.GraphFacts) -> bool:
-    """Whether anything in the graph changes a tensor in place: then operands are copied where their marker stands."""
-    return bool(facts.mutated) or any(_changed_in_place(node) for node in graph.graph.nodes)
+class _Changes:
+    """What a graph changes in place, and where."""
+
+    def __init__(self, graph: torch.fx.GraphModule, facts: _torch_private.GraphFacts | None = None) -> None:
+        nodes = list(graph.graph.nodes)
+        self.place = {node: i for i, node in enumerate(nodes)}
+        self.changed = [(self.place[node], _storage(each)) for node in nodes for each in _changed_in_place(node)]
+        # What is known to change, but not by which node: statistics of a normalisation.
+        inputs = [node for node in nodes if node.op == "placeholder"]
+        self.somewhere = {_storage(inputs[i]) for i in facts.mutated} if facts else set()
+
+    def may_come_after(self, marker: torch.fx.Node, *values: Any) -> bool:
+        """Whether one of the values is changed behind the marker."""
+        storages = {_storage(value) for value in values}
+        at = self.place[marker]
+        return bool(storages & self.somewhere) or any(i > at and storage in storages for i, storage in self.changed)
 
 
 def _storage(node: Any) -> int | None:
@@ -332,14 +344,12 @@ def _remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str]) -> Non
     outside = {_storage(node) for node in nodes if node.op in ("placeholder", "get_attr")}
     (output,) = (node for node in nodes if node.op == "output")
     returned = [_storage(node) for node in output.args[0]]
-    place = {node: i for i, node in enumerate(nodes)}
-    changes = [(place[node], _storage(changed)) for node in nodes for changed in _changed_in_place(node)]
+    changes = _Changes(graph)
     for marker in joined:
         site, result, *sides = marker.args
-        storages = {_storage(node) for node in (result, *sides)}
         known = {_storage(side) for side in sides} & (outside | set(returned))
         reason = None
-        if any(at > place[marker] and storage in storages for at, storage in changes):
+        if changes.may_come_after(marker, result, *sides):
             reason = "a side's tensor is changed in place later"
         elif _storage(result) in returned and known:
             reason = "a side's result is a tensor that is known outside of the graph"

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 
+import torch
 from compiled_calls import differences, module_state, observe, seed
 
 from graphmend._compile import compile as mended_compile
@@ -19,7 +20,7 @@ from graphmend._compile import compile as mended_compile
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-class Network(torch.nn.Module):  # type: ignore[misc,name-defined]
+class Network(torch.nn.Module):  # type: ignore[misc,unused-ignore]
     def __init__(self) -> None:
         super().__init__()
         self.body = torch.nn.Linear(4, 8)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 
+import torch
 from compiled_calls import observe, same_program, seed
 
 from graphmend._compile import compile as mended_compile
@@ -36,7 +37,7 @@ def talk(x: Any, scale: Any = 2.0) -> Any:
     return y + 1
 
 
-class Talker(torch.nn.Module):  # type: ignore[misc,name-defined]
+class Talker(torch.nn.Module):  # type: ignore[misc,unused-ignore]
     def __init__(self) -> None:
         super().__init__()
         self.linear = torch.nn.Linear(3, 3)
@@ -81,7 +82,7 @@ def test_a_bound_method() -> None:
 
 def test_a_method_of_a_class() -> None:
     class Model(Talker):
-        @mended_compile(backend="eager", fullgraph=True)  # type: ignore[untyped-decorator]
+        @mended_compile(backend="eager", fullgraph=True)  # type: ignore[untyped-decorator,unused-ignore]
         def other(self, x: Any) -> Any:
             print("decorated", self.steps)
             return self.linear(x)
@@ -98,7 +99,7 @@ def test_a_decorator_with_and_without_arguments() -> None:
         print("bare", x.sum().item())
         return x + 1
 
-    @mended_compile()  # type: ignore[untyped-decorator]
+    @mended_compile()  # type: ignore[untyped-decorator,unused-ignore]
     def called(x: Any) -> Any:
         print("called", x.sum().item())
         return x + 1
@@ -161,9 +162,9 @@ def assert_same_settings(settings: dict[str, Any]) -> None:
 def test_a_users_backend_sees_a_pure_graph_and_its_settings(settings: dict[str, Any]) -> None:
     seen: list[tuple[dict[str, Any], list[str]]] = []
 
-    def backend(graph: Any, inputs: Any, **kwargs: Any) -> Callable[..., Any]:
+    def backend(graph: Any, inputs: Any, **kwargs: Any) -> Any:
         seen.append((kwargs, [str(node.target) for node in graph.graph.nodes if node.op.startswith("call")]))
-        return graph.forward  # type: ignore[no-any-return]
+        return graph.forward
 
     torch.compile(lambda x: x + 1, backend=backend, **settings)(GOOD)
     compiled = same_program(talk, [(GOOD,), (BAD,)], __file__, backend=backend, **settings)
@@ -232,9 +233,9 @@ def test_disable_returns_the_model_itself() -> None:
 def test_the_default_backend_is_the_users() -> None:
     seen: list[Any] = []
 
-    def backend(graph: Any, inputs: Any) -> Callable[..., Any]:
+    def backend(graph: Any, inputs: Any) -> Any:
         seen.append(graph)
-        return graph.forward  # type: ignore[no-any-return]
+        return graph.forward
 
     if not hasattr(torch.compiler, "set_default_backend"):
         pytest.skip("this torch has no default backend to set")
@@ -266,7 +267,7 @@ def test_a_reset_of_dynamo_forgets_what_was_mended() -> None:
 def test_the_signature_takes_what_torchs_takes() -> None:
     theirs = inspect.signature(torch.compile).parameters
     ours = inspect.signature(mended_compile)
-    ours.bind(**{name: None for name in theirs})
+    ours.bind(**dict.fromkeys(theirs))
     assert {name: ours.parameters[name].default for name in theirs if name in ours.parameters} == {
         name: parameter.default for name, parameter in theirs.items() if name in ours.parameters
     }

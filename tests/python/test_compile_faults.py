@@ -8,12 +8,13 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 
+import torch
 from compiled_calls import differences, observe, random_states, seed
 
 from graphmend import _effects
@@ -38,7 +39,7 @@ class InjectedError(Exception):
     """What goes wrong."""
 
 
-class Model(torch.nn.Module):  # type: ignore[misc,name-defined]
+class Model(torch.nn.Module):  # type: ignore[misc,unused-ignore]
     """Two buffers and an input are changed, four effects, a check, random numbers."""
 
     def __init__(self) -> None:
@@ -123,7 +124,7 @@ class Pair:
             self.call(GOOD)
 
     def call(self, x: Any, fault: Callable[[pytest.MonkeyPatch], None] = lambda _: None) -> bool:
-        """A call that does what eager does, or nothing, which is possible with a fault only; False if it was nothing."""
+        """A call that does what eager does, or nothing, which only a fault excuses; False if it was nothing."""
         state = {name: value.clone() for name, value in self.twin.state_dict().items()}
         steps = self.twin.steps
         seed()
@@ -220,7 +221,7 @@ def test_handing_over_an_effect_fails(nth: int) -> None:
     assert (len(after.printed.splitlines()), len(after.records)) == (2, 2)
 
 
-class Warns(torch.nn.Module):  # type: ignore[misc,name-defined]
+class Warns(torch.nn.Module):  # type: ignore[misc,unused-ignore]
     def __init__(self) -> None:
         super().__init__()
         self.register_buffer("total", torch.zeros(3))
@@ -241,9 +242,10 @@ def test_an_effect_that_raises_by_itself() -> None:
     """A warning that is an error leaves what eager leaves."""
     original, twin = Warns(), Warns()
     compiled = mended_compile(twin, backend="eager", fullgraph=True)
-    for action in ("ignore", "error", "ignore"):
+    actions: list[Literal["ignore", "error"]] = ["ignore", "error", "ignore"]
+    for action in actions:
         with warnings.catch_warnings():
-            warnings.simplefilter(action)  # type: ignore[arg-type]
+            warnings.simplefilter(action)
             expected = observe(original, (GOOD,), __file__, original)
             seen = observe(compiled, (GOOD,), __file__, twin)
         assert not differences(expected, seen)

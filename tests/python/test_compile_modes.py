@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 
-from torch.utils.checkpoint import checkpoint
-
+import torch
 from compiled_calls import differences, module_state, observe, plain, same_program, seed
+from torch.utils.checkpoint import checkpoint
 
 from graphmend._compile import compile as mended_compile
 
@@ -30,7 +30,7 @@ def _fresh_dynamo() -> Iterator[None]:
     torch._dynamo.reset()
 
 
-class Model(torch.nn.Module):  # type: ignore[misc,name-defined]
+class Model(torch.nn.Module):  # type: ignore[misc,unused-ignore]
     def __init__(self) -> None:
         super().__init__()
         self.first = torch.nn.Linear(3, 3)
@@ -95,7 +95,7 @@ def test_a_mode_inside_the_call(name: str) -> None:
     assert torch.is_grad_enabled() and not torch.is_autocast_enabled("cpu")
 
 
-@torch.compiler.disable  # type: ignore[untyped-decorator]
+@torch.compiler.disable  # type: ignore[untyped-decorator,unused-ignore]
 def left_alone(x: Any) -> Any:
     print("left alone", x.sum().item())
     if x.max() > 1000:
@@ -194,7 +194,8 @@ def hook_on(calls: list[Any], name: str) -> Callable[..., Any]:
 
 def test_hooks_on_the_model_and_inside() -> None:
     outcomes = []
-    for make in (lambda model: model, lambda model: mended_compile(model, backend="eager")):
+    makes: list[Callable[[Any], Any]] = [lambda model: model, lambda model: mended_compile(model, backend="eager")]
+    for make in makes:
         torch._dynamo.reset()
         seed()
         model = Model()
@@ -220,7 +221,8 @@ def test_hooks_on_the_model_and_inside() -> None:
         named = [(name, "Model" if "Module" in kind else kind, args) for name, kind, args in calls]
         outcomes.append((named, texts, len(calls) - count, module_state(model)))
     assert outcomes[0][2] == 0
-    found = differences(*({"calls": dict(enumerate(one)), "rest": rest} for one, *rest in outcomes))
+    eager, mended = ({"calls": dict(enumerate(one)), "rest": rest} for one, *rest in outcomes)
+    found = differences(eager, mended)
     assert not found, "\n".join(found[:4])
 
 

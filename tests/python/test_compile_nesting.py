@@ -6,13 +6,14 @@ import contextlib
 import io
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 
+import torch
 from compiled_calls import differences, observe, same_program, seed
 
 from graphmend._compile import compile as mended_compile
@@ -32,7 +33,7 @@ def _fresh_dynamo() -> Iterator[None]:
     torch._dynamo.reset()
 
 
-class Inner(torch.nn.Module):  # type: ignore[misc,name-defined]
+class Inner(torch.nn.Module):  # type: ignore[misc,unused-ignore]
     def __init__(self) -> None:
         super().__init__()
         self.register_buffer("count", torch.zeros(()))
@@ -45,7 +46,7 @@ class Inner(torch.nn.Module):  # type: ignore[misc,name-defined]
         return x * 2
 
 
-class Outer(torch.nn.Module):  # type: ignore[misc,name-defined]
+class Outer(torch.nn.Module):  # type: ignore[misc,unused-ignore]
     def __init__(self, inner: Any) -> None:
         super().__init__()
         self.inner = inner
@@ -80,7 +81,7 @@ def test_a_compiled_module_in_a_compiled_module(inner_is_mended: bool, outer_is_
 
 
 def test_a_compiled_function_called_by_one() -> None:
-    @mended_compile(backend="eager", fullgraph=True)  # type: ignore[untyped-decorator]
+    @mended_compile(backend="eager", fullgraph=True)  # type: ignore[untyped-decorator,unused-ignore]
     def low(x: Any) -> Any:
         print("low", x.sum().item())
         if x.max() > 100:
@@ -123,7 +124,7 @@ class Calling(logging.Handler):
             self.depth -= 1
 
 
-class Logs(torch.nn.Module):  # type: ignore[misc,name-defined]
+class Logs(torch.nn.Module):  # type: ignore[misc,unused-ignore]
     def __init__(self) -> None:
         super().__init__()
         self.scale = torch.nn.Parameter(torch.tensor(2.0))
@@ -138,7 +139,8 @@ class Logs(torch.nn.Module):  # type: ignore[misc,name-defined]
 
 def test_a_log_handler_that_calls_the_compiled_model() -> None:
     outcomes = []
-    for make in (lambda model: model, lambda model: mended_compile(model, backend="eager", fullgraph=True)):
+    makes: list[Callable[[Any], Any]] = [lambda model: model, lambda model: mended_compile(model, backend="eager")]
+    for make in makes:
         handler = Calling()
         handler.model = make(Logs())
         logger.addHandler(handler)

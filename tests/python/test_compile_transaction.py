@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 
+import torch
 from compiled_calls import same_program, seed
 
 # torch warns on its own account.
@@ -28,7 +29,7 @@ def _fresh_dynamo() -> Iterator[None]:
     torch._dynamo.reset()
 
 
-class Everything(torch.nn.Module):  # type: ignore[misc,name-defined]
+class Everything(torch.nn.Module):  # type: ignore[misc,unused-ignore]
     """Changes all that a call can change, before and after its checks."""
 
     def __init__(self) -> None:
@@ -76,7 +77,7 @@ def test_a_failing_check_leaves_what_eager_leaves(backend: str, train: bool) -> 
 
 
 def test_calls_after_a_miss_are_compiled_again() -> None:
-    class Limited(torch.nn.Module):  # type: ignore[misc,name-defined]
+    class Limited(torch.nn.Module):  # type: ignore[misc,unused-ignore]
         def forward(self, x: Any) -> Any:
             if x.sum() > 100:
                 raise ValueError("large")
@@ -104,7 +105,7 @@ def raises_in_the_graph(x: Any, index: Any, kept: list[Any]) -> Any:
 
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])
 def test_an_exception_in_the_graph(backend: str) -> None:
-    calls = [(torch.arange(4.0), torch.tensor([i, 0]), []) for i in (1, 9, 2, -7, 3)]
+    calls: list[Any] = [(torch.arange(4.0), torch.tensor([i, 0]), []) for i in (1, 9, 2, -7, 3)]
     compiled = same_program(raises_in_the_graph, calls, __file__, backend=backend, fullgraph=True)
     assert compiled.report.misses == 2
 
@@ -176,7 +177,8 @@ def test_the_result_is_the_input_where_it_is_in_eager() -> None:
     from graphmend._compile import compile as mended_compile
 
     compiled = mended_compile(fill, backend="eager")
-    x, out = GOOD.clone(), []
+    x = GOOD.clone()
+    out: list[Any] = []
     assert compiled(x, out) is x and out[0] is x
     same_program(fill, [(GOOD.clone(), []), (BAD.clone(), []), (GOOD.clone(), [])], __file__)
 
@@ -196,9 +198,10 @@ def test_aliased_inputs_and_views() -> None:
 
 
 def test_a_buffer_that_is_exchanged() -> None:
-    class Exchanges(torch.nn.Module):  # type: ignore[misc,name-defined]
+    class Exchanges(torch.nn.Module):  # type: ignore[misc,unused-ignore]
         def __init__(self) -> None:
             super().__init__()
+            self.mean: Any
             self.register_buffer("mean", torch.zeros(3))
             self.register_buffer("count", torch.zeros((), dtype=torch.int64))
 
