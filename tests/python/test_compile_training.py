@@ -142,6 +142,46 @@ def test_gradients_of_inputs_and_of_gradients() -> None:
         assert not differences(expected, seen)
 
 
+class Averages(torch.nn.Module):  # type: ignore[misc,unused-ignore]
+    """Changes its own parameters while it is used."""
+
+    def __init__(self, hidden: bool) -> None:
+        super().__init__()
+        self.hidden = hidden
+        self.linear = torch.nn.Linear(3, 3)
+        self.mean = torch.nn.Parameter(torch.ones(3))
+
+    def forward(self, x: Any) -> Any:
+        y = self.linear(x)
+        if self.hidden:
+            self.mean.data.mul_(0.9)
+        else:
+            with torch.no_grad():
+                self.mean.mul_(0.9).add_(y.mean(0) * 0.1)
+        print("mean", self.mean.sum().item())
+        if x.max() > 100:
+            raise ValueError("large")
+        return y * self.mean
+
+
+@pytest.mark.parametrize("hidden", [False, True], ids=["no_grad", "data"])
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_parameters_that_the_model_changes_itself(backend: str, hidden: bool) -> None:
+    original = Averages(hidden)
+    twin = copy.deepcopy(original)
+    compiled = mended_compile(twin, backend=backend, fullgraph=True)
+
+    def step(model: Any, x: Any) -> Any:
+        result = model(x)
+        result.sum().backward()
+        return result.detach()
+
+    for x in (torch.ones(2, 3), torch.full((2, 3), 1000.0), torch.ones(2, 3)):
+        expected = observe(lambda value: step(original, value), (x,), "", original)
+        assert not differences(expected, observe(lambda value: step(compiled, value), (x,), "", twin))
+    assert twin.mean.is_leaf and twin.mean.grad is not None
+
+
 @pytest.mark.parametrize("dynamic", [None, True, False])
 def test_shapes_that_change(dynamic: bool | None) -> None:
     data = [(x,) for x, _ in batches([6, 3, 9, 6, 2, 12])]
