@@ -199,8 +199,13 @@ def both(left: Any, right: Callable[[], Any]) -> Any:
     return left if other else False
 
 
-def selects(site: str, tests: tuple[Any, ...], read: tuple[Any, ...], keeps_zero_gradient: bool) -> bool:
-    """Whether all sides of a branch can be computed and joined; `read` is what they work on."""
+def selects(
+    site: str, tests: tuple[Any, ...], read: tuple[Any, ...], keeps_zero_gradient: bool, *assigned: tuple[Any, str]
+) -> bool:
+    """Whether all sides of a branch can be computed and joined.
+
+    `read` is what they work on, `assigned` the attributes that they assign: of what, and their names.
+    """
     if not torch.compiler.is_dynamo_compiling():
         return False
     for test in tests:
@@ -209,6 +214,9 @@ def selects(site: str, tests: tuple[Any, ...], read: tuple[Any, ...], keeps_zero
     for value in read:
         if not _is_plain(value):
             return bool(_decline(site, "a side works on an object that is neither a tensor nor a plain value"))
+    for owner, name in assigned:
+        if not _is_plain_attribute(owner, name):
+            return bool(_decline(site, "a side assigns an attribute that may be more than a value"))
     if torch.is_grad_enabled():
         for value in read:
             if isinstance(value, torch.Tensor) and value.requires_grad:
@@ -217,6 +225,13 @@ def selects(site: str, tests: tuple[Any, ...], read: tuple[Any, ...], keeps_zero
                 if isinstance(value, torch.nn.Parameter) or value.is_leaf:
                     return bool(_decline(site, "a leaf would get a gradient of zeros where it had none"))
     return bool(_select_applies(site))
+
+
+def _is_plain_attribute(owner: Any, name: str) -> bool:
+    """Whether assigning the attribute again and again does nothing but keep the last value."""
+    if not isinstance(owner, torch.nn.Module) or type(owner).__setattr__ is not torch.nn.Module.__setattr__:
+        return False
+    return hasattr(owner, name) and not hasattr(type(owner), name) and name not in owner._parameters
 
 
 def _is_plain(value: Any) -> bool:

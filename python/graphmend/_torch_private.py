@@ -385,6 +385,9 @@ class GraphFacts:
     """What a graph does to its inputs: indices of mutated ones, which outputs are views of which mutated inputs."""
 
     mutated: tuple[int, ...]
+    # Of these: changed where autograd does not look (`no_grad`), or behind its back (`.data`).
+    unrecorded: frozenset[int]
+    hidden: frozenset[int]
     # Mutations that copying back cannot redo (metadata: resize_, set_, transpose_).
     reshapes_inputs: bool
     aliased_outputs: bool
@@ -448,8 +451,11 @@ def graph_facts(graph: torch.fx.GraphModule) -> GraphFacts:
     aliased = any(
         info.output_type == OutputType.alias_of_input and info.base_idx in mutated for info in metadata.output_info
     )
+    infos = metadata.input_info
     return GraphFacts(
         mutated=mutated,
+        unrecorded=frozenset(i for i in mutated if infos[i].mutations_under_no_grad_or_inference_mode),
+        hidden=frozenset(i for i in mutated if infos[i].mutations_hidden_from_autograd),
         reshapes_inputs=any(info.mutates_metadata for info in metadata.input_info),
         aliased_outputs=aliased,
         random=random,

@@ -156,6 +156,8 @@ class _Plan:
     flag: int | None
     effects: tuple[_Effect, ...]
     mutated: tuple[int, ...]
+    unrecorded: frozenset[int]
+    hidden: frozenset[int]
     random: bool
 
     def run(self, compiled: Callable[..., Any], *args: Any) -> Any:
@@ -202,12 +204,23 @@ class _Plan:
         returned = list(results[: self.outputs])
         for i in self.mutated:
             try:
-                args[i].copy_(working[i])
+                self._copy_back(i, args[i], working[i])
             except Exception:
                 # Half of a call must not count: copying is the same done twice.
-                args[i].copy_(working[i])
+                self._copy_back(i, args[i], working[i])
             returned = [args[i] if output is working[i] else output for output in returned]
         return tuple(returned)
+
+
+    def _copy_back(self, i: int, target: torch.Tensor, value: torch.Tensor) -> None:
+        if i in self.unrecorded:
+            with torch.no_grad():
+                target.copy_(value)
+        elif i in self.hidden or (target.is_leaf and target.requires_grad):
+            # A leaf cannot have been changed in any other way.
+            target.data.copy_(value.data)
+        else:
+            target.copy_(value)
 
 
 _RandomState = tuple[Any, Any]
@@ -278,6 +291,8 @@ def _lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> _Pla
         flag=flag,
         effects=tuple(effects),
         mutated=facts.mutated,
+        unrecorded=facts.unrecorded,
+        hidden=facts.hidden,
         random=facts.random,
     )
 

@@ -103,14 +103,28 @@ class BranchSelect {
         return false;
       }
       for (NodeId statement : side.statements) {
-        if (!only_computes(context_, module_, statement, reason)) return false;
-        safe_ = safe_ && keeps_zero_gradient(context_, statement);
+        const NodeId code = assigns_attribute(statement) ? AssignView(tree_, statement).value : statement;
+        if (!only_computes(context_, module_, code, reason)) return false;
+        safe_ = safe_ && keeps_zero_gradient(context_, code);
       }
       if (NodeId value = returned_value(side)) {
         if (!only_computes(context_, module_, value, reason)) return false;
         safe_ = safe_ && keeps_zero_gradient(context_, value);
       }
     }
+    return true;
+  }
+
+  // `self.scale = …`: the attribute is joined like a name. What it is an attribute of must be a plain local name.
+  bool assigns_attribute(NodeId statement) {
+    if (tree_.kind(statement) != NodeKind::Assign) return false;
+    NodeId target = tree_.first_child(statement);
+    const bool is_only_target = tree_.next_sibling(target) == AssignView(tree_, statement).value;
+    if (!is_only_target || tree_.kind(target) != NodeKind::Attribute) return false;
+    NodeId base = tree_.first_child(target);
+    const SymbolId symbol = tree_.kind(base) == NodeKind::Name ? module_.scopes.symbol(base) : SymbolId();
+    if (!symbol || !module_.scopes[symbol].is_local()) return false;
+    attributes_.insert({std::string(context_.text_of(base)), std::string(context_.token_at(tree_[target].last_token))});
     return true;
   }
 
@@ -176,6 +190,19 @@ class BranchSelect {
       if (is_out) out_names_.push_back(name);
     }
     for (SymbolId id : needed) read_.push_back(std::string(module_.scopes.name(id)));
+    if (!attributes_.empty() && sides_.front().returns()) {
+      reason = "a side assigns an attribute and returns";
+      return false;
+    }
+    for (const auto& [base, attribute] : attributes_) {
+      for (SymbolId id : assigned) {
+        if (module_.scopes.name(id) != base) continue;
+        reason = "`" + base + "`, whose attribute is assigned, is assigned too";
+        return false;
+      }
+      old_.push_back(base + "." + attribute);
+      out_names_.push_back(base + "." + attribute);
+    }
     return true;
   }
 
@@ -216,7 +243,9 @@ class BranchSelect {
       }
       out_.add("), ", serves_);
     }
-    out_.add("), " + tuple_of(read_) + (safe_ ? ", True):\n" : ", False):\n"), serves_);
+    out_.add("), " + tuple_of(read_) + (safe_ ? ", True" : ", False"), serves_);
+    for (const auto& [base, attribute] : attributes_) out_.add(", (" + base + ", '" + attribute + "')", serves_);
+    out_.add("):\n", serves_);
     if (!old_.empty()) line(local("old") + " = " + tuple_of(old_));
     std::string values;
     for (size_t i = 0; i < sides_.size(); ++i) {
@@ -265,6 +294,8 @@ class BranchSelect {
   std::vector<std::string> old_;
   std::vector<std::string> out_names_;
   std::vector<std::string> read_;
+  // Attributes that sides assign: of what, and which.
+  std::set<std::pair<std::string, std::string>> attributes_;
   std::string indent_;
   std::string inner_;
   bool fixed_ = false;

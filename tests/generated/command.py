@@ -19,8 +19,8 @@ def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     subject = options.subject or subjects.available()[-1]
     request = Request(subject, options.backend, options.seed, options.jobs, options.batch, options.limit)
-    if options.planted:
-        return _planted(request, options.programs)
+    if options.planted is not None:
+        return _planted(request, options.programs, options.planted)
     if options.replay:
         return _replay(request, options.replay)
     summary = run_campaign(request, range(options.start, options.start + options.programs), _progress(options.programs))
@@ -44,7 +44,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--out", type=Path, default=Path("generated_failures"), help="where failing programs go")
     parser.add_argument("--reduce", type=int, default=1, help="how many failures of each kind are reduced (1)")
     parser.add_argument("--replay", type=Path, nargs="+", help="judge these programs instead")
-    parser.add_argument("--planted", action="store_true", help="plant each bug; it must be found in PROGRAMS programs")
+    parser.add_argument(
+        "--planted", nargs="*", metavar="BUG", help="plant each bug; it must be found in PROGRAMS programs"
+    )
     return parser
 
 
@@ -112,11 +114,11 @@ def _replay(request: Request, paths: list[Path]) -> int:
     return 1 if failing else 0
 
 
-def _planted(request: Request, count: int) -> int:
+def _planted(request: Request, count: int, names: list[str]) -> int:
     from .planted import find, planted_in
 
     missed = 0
-    bugs = planted_in(request.subject)
+    bugs = [bug for bug in planted_in(request.subject) if not names or bug.name in names]
     for bug in bugs:
         found: Failure | None = find(bug, request, count)
         missed += found is None

@@ -230,6 +230,10 @@ def plant(name: str, subject: Subject) -> Iterator[None]:
 def find(bug: Planted | ProductBug, request: Request, count: int) -> Failure | None:
     """The first program of `count` that shows the bug; the one that is known to have shown it is asked first."""
     planted = dataclasses.replace(request, planted=bug.name)
+    if isinstance(bug, ProductBug):
+        # Here, and not in a worker, a part that has moved is an error.
+        with bug.patch():
+            pass
     waiting = [bug.hint, *(index for index in range(count) if index != bug.hint)]
     while waiting:
         seen = run_campaign(planted, waiting, enough=lambda summary: bool(summary.failures))

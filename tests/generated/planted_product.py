@@ -205,9 +205,9 @@ def _original(around: Callable[[Callable[[], Any]], Any]) -> Patch:
     """`around(run)` where the original is run."""
 
     def patch(right: Any) -> Any:
-        return lambda recovery, closure, values: around(lambda: right(recovery, closure, values))
+        return lambda *arguments: around(lambda: right(*arguments))
 
-    return lambda: _patched(_part("_frames").Recovery, "run_original", patch)
+    return lambda: _patched(_part("_frames").Recovery, "run_code", patch)
 
 
 def _twice(run: Callable[[], Any]) -> Any:

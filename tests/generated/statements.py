@@ -171,7 +171,13 @@ def _join_branch(w: Writer) -> None:
     def side() -> None:
         for target in targets:
             value = e.pure_full(w) if pure else e.full(w)
-            w.line(f"{target} = " + (f"{value} * 1.0" if value in w.frame.names else value))
+            alias = e.full_name(w)
+            if pure and alias not in w.frame.frozen and alias != target and w.chance(0.25):
+                w.use("branch.alias")
+                value = alias
+            elif value in w.frame.names:
+                value = f"{value} * 1.0"
+            w.line(f"{target} = {value}")
 
     with w.block(f"if {test}:"):
         side()
@@ -191,6 +197,8 @@ def _join_branch(w: Writer) -> None:
     if rebound:
         w.frame.frozen.discard(targets[0])
     w.bind(targets[0], "full")
+    if pure and targets[0] not in w.frame.frozen and w.chance(0.3):
+        w.line(w.choose([f"{targets[0]}.add_(1.0)", f"{targets[0]}[0] = 2.0"]))
 
 
 def _side(w: Writer) -> None:
