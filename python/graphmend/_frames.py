@@ -69,6 +69,11 @@ class MendingCallback:
                     raise
                 for site in self.backend.frame.selected:
                     self.backend.declined[site] = "computing all sides failed"
+            except Exception:
+                if not _torch_private.suppresses_errors():
+                    raise
+                result = self._convert_with_breaks(frame, cache_entry, frame_state)
+                break
         else:
             result = self._convert_with_breaks(frame, cache_entry, frame_state)
         if result.guarded_code is not None:

@@ -10,6 +10,7 @@ import inspect
 import logging
 import sys
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import CodeType
@@ -67,6 +68,7 @@ def require_torch() -> None:
             f"this is torch {torch.__version__}"
         )
     tell_less()
+    count_by_own_code()
     for name in ("_TorchCompileWrapper", "_TorchCompileInductorWrapper"):
         if not hasattr(torch, name):
             raise TorchVersionError(f"torch {torch.__version__} has no {name}; graphmend cannot mend with it")
@@ -293,9 +295,36 @@ class FrameView:
     def __init__(self, frame: Any, code: CodeType) -> None:
         self._frame = frame
         self.f_code = code
+        _own_code[code] = frame.f_code
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._frame, name)
+
+
+# What was compiled for a frame is kept with its own code, whatever code was traced.
+_own_code: weakref.WeakKeyDictionary[CodeType, CodeType] = weakref.WeakKeyDictionary()
+
+
+@functools.cache
+def count_by_own_code() -> None:
+    """Lets the limit of recompilations count what was compiled for the frame's own code."""
+    for name in ("_get_cache_entries_for_region", "_get_total_cache_entry_count"):
+        original = getattr(convert_frame, name, None)
+        if original is not None:
+            setattr(convert_frame, name, _by_own_code(original))
+
+
+def _by_own_code(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def by_own_code(code: CodeType, *args: Any) -> Any:
+        return original(_own_code.get(code, code), *args)
+
+    return by_own_code
+
+
+def suppresses_errors() -> bool:
+    """Whether a frame that cannot be compiled is to run as it is, without a word."""
+    return bool(torch._dynamo.config.suppress_errors)
 
 
 def inline_other_code(replace: Callable[[CodeType, dict[str, Any]], CodeType]) -> None:

@@ -185,7 +185,7 @@ class _Plan:
             if storages.count(working[i].untyped_storage()._cdata) > 1:
                 raise _SharedMemoryError
         for i in self.mutated:
-            working[i] = working[i].clone()
+            working[i] = _copy_of(working[i])
 
     def _deliver(self, results: Sequence[Any], before: "_RandomState | None") -> None:
         def read(value: Any) -> Any:
@@ -211,7 +211,6 @@ class _Plan:
             returned = [args[i] if output is working[i] else output for output in returned]
         return tuple(returned)
 
-
     def _copy_back(self, i: int, target: torch.Tensor, value: torch.Tensor) -> None:
         if i in self.unrecorded:
             with torch.no_grad():
@@ -224,6 +223,15 @@ class _Plan:
 
 
 _RandomState = tuple[Any, Any]
+
+
+def _copy_of(tensor: torch.Tensor) -> torch.Tensor:
+    """A copy with the same strides, gaps included. Raises where elements overlap."""
+    copy = tensor.clone()
+    if copy.stride() == tensor.stride():
+        return copy
+    made = torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype, device=tensor.device)
+    return made.copy_(tensor)
 
 
 def _random_state() -> _RandomState:
