@@ -12,7 +12,7 @@ from typing import Any
 import torch
 import torch._dynamo
 
-from graphmend import _effects, _mended_code, _replay, _stack, _torch_private, _values
+from graphmend import _effects, _mended_code, _replay, _speculate, _stack, _torch_private, _values
 from graphmend._transaction import MendedBackend
 
 
@@ -285,6 +285,115 @@ def _pick(site: str, flag: torch.Tensor, one: Any, other: Any) -> Any:
     return _trace_again_without(site, "the sides differ in what is not a tensor")
 
 
+@torch._dynamo.assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+def _learn(site: str) -> str:
+    """Predicts the value that was just marked as wanted; the name of the prediction, or nothing if there is none."""
+    backend = _backend()
+    if backend is None or not backend.speculates:
+        return ""
+    frame = backend.frame
+    if frame.attempt is not _torch_private.trace_attempt():
+        frame.attempt = _torch_private.trace_attempt()
+        frame.passed = {}
+        frame.shadow = _speculate.Shadow()
+    occurrence = frame.passed[site] = frame.passed.get(site, -1) + 1
+    key = _speculate.key_of(site, occurrence)
+    try:
+        value = _speculate.python_value(frame.shadow.value(_torch_private.last_wanted()))
+    except _speculate.Impure as error:
+        backend.notes[site] = f"its value is not known ahead: {error}"
+        return ""
+    if not _speculate.predict(key, value):
+        backend.notes[site] = "its value was predicted wrongly too often"
+        return ""
+    return key
+
+
+@torch._dynamo.assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+def _decoded(text: str) -> Any:
+    return _speculate.decode(text)
+
+
+def _predicted(site: str, tensor: torch.Tensor) -> Any:
+    """The value that is predicted for a tensor, compared after the graph; None if none is."""
+    if not torch.compiler.is_dynamo_compiling() or not _mends_apply() or not _carry():
+        return None
+    torch.ops.graphmend.wanted(tensor)
+    key = _learn(site)
+    if key == "":
+        return None
+    text = getattr(_speculate.PREDICTIONS, key)
+    value = _decoded(text)
+    expected = torch.tensor(value, dtype=tensor.dtype, device=tensor.device)
+    differs = tensor.detach() != expected
+    if tensor.is_floating_point():
+        # A NaN is what was predicted if a NaN was.
+        differs = torch.logical_and(differs, torch.logical_not(torch.isnan(tensor) & torch.isnan(expected)))
+    torch.ops.graphmend.predicted(key, text, tensor, differs.any())
+    return value
+
+
+def value(site: str, kind: str, tensor: Any) -> Any:
+    """`tensor.item()`, `tensor.tolist()`, `int(tensor)`, `float(tensor)`, `bool(tensor)`"""
+    if isinstance(tensor, torch.Tensor) and (kind == "tolist" or tensor.numel() == 1):
+        predicted = _predicted(site, tensor if kind == "tolist" else tensor.reshape(()))
+        if predicted is not None:
+            if kind == "int":
+                return int(predicted)
+            if kind == "float":
+                return float(predicted)
+            return bool(predicted) if kind == "bool" else predicted
+    if kind == "item":
+        return tensor.item()
+    if kind == "tolist":
+        return tensor.tolist()
+    if kind == "int":
+        return int(tensor)
+    return float(tensor) if kind == "float" else bool(tensor)
+
+
+def truth_of(site: str, test: Any) -> Any:
+    """The truth of a test that is a tensor; anything else as it is."""
+    if isinstance(test, torch.Tensor) and test.numel() == 1:
+        predicted = _predicted(site, _flag(test))
+        if predicted is not None:
+            return predicted
+    return test
+
+
+def index(site: str, bound: Any) -> Any:
+    """A size or a position; a tensor as the number it stands for."""
+    if isinstance(bound, torch.Tensor) and bound.numel() == 1 and not bound.is_floating_point():
+        predicted = _predicted(site, bound.reshape(()))
+        if predicted is not None:
+            return int(predicted)
+    return bound
+
+
+def _positions(site: str, tensor: Any) -> Any:
+    """Where a tensor is not zero, a row for each of its dimensions; as many as are predicted, or None."""
+    if not isinstance(tensor, torch.Tensor) or tensor.dim() == 0:
+        return None
+    count = _predicted(site, (tensor != 0).sum())
+    if count is None:
+        return None
+    rows = torch.empty(tensor.dim(), count, dtype=torch.int64, device=tensor.device)
+    rows.copy_(torch.nonzero_static(tensor, size=count).t())
+    return rows
+
+
+def nonzero(site: str, tensor: Any) -> Any:
+    """`torch.nonzero(tensor)`, whose columns lie together in memory"""
+    rows = _positions(site, tensor)
+    return torch.nonzero(tensor) if rows is None else rows.t()
+
+
+def where(site: str, condition: Any) -> Any:
+    """`torch.where(condition)`"""
+    rows = _positions(site, condition)
+    return torch.where(condition) if rows is None else rows.unbind(0)
+
+
 class Marks:
     """The namespace that mended code sees; a class, because Dynamo takes only callables from builtins."""
 
@@ -301,8 +410,13 @@ class Marks:
     both = staticmethod(both)
     selects = staticmethod(selects)
     join = staticmethod(join)
+    value = staticmethod(value)
+    truth_of = staticmethod(truth_of)
+    index = staticmethod(index)
+    nonzero = staticmethod(nonzero)
+    where = staticmethod(where)
 
 
 # Where a frame runs in eager because Dynamo has skipped it, these run in eager too: they are never frames of their own.
-for _mark in (tracing, checks, post, check, number, truth, equal, allclose, negate, either, both, selects, join):
+for _mark in (value, truth_of, index, nonzero, where, tracing, checks, post, check, number, truth, equal, allclose, negate, either, both, selects, join):
     _torch_private.skip_code(_mark.__code__)

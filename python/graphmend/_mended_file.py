@@ -84,7 +84,7 @@ class _Flat:
         )
 
 
-_KINDS = ("postpone", "check", "select")
+_KINDS = ("postpone", "check", "select", "speculate")
 
 
 def mend_text(source: bytes, file_name: str, lines: list[int], functions: list[int], talkers: list[str]) -> MendedText:

@@ -78,6 +78,7 @@ class _MendRequest(ctypes.Structure):
         ("talkers_length", ctypes.c_uint64),
         ("functions", ctypes.c_void_p),
         ("function_count", ctypes.c_uint64),
+        ("speculates", ctypes.c_uint64),
     )
 
 
@@ -192,6 +193,7 @@ class Library:
             len(names),
             ctypes.cast(firsts, ctypes.c_void_p),
             len(functions),
+            1,
         )
         pointer = ctypes.POINTER(_Flat)()
         status = self._native.graphmend_mend(source, len(source), ctypes.byref(request), ctypes.byref(pointer))

@@ -80,16 +80,24 @@ def require_torch() -> None:
 _library = torch.library.Library("graphmend", "DEF")
 _library.define("emit(str site, str spec, SymInt[] ints, Tensor[] values) -> ()")
 _library.define("check(str site, Tensor flag) -> ()")
+# A value that Python needs; and the same with what was predicted for it, to be compared after the graph.
+_library.define("wanted(Tensor value) -> ()")
+_library.define("predicted(str key, str text, Tensor value, Tensor flag) -> ()")
 # What a branch was joined to, and from what.
 _library.define("joined(str site, Tensor result, Tensor one, Tensor other) -> ()")
+
+
+_MARKERS = ("emit", "check", "wanted", "predicted", "joined")
 
 
 def register_markers(emit: Callable[..., None], check: Callable[..., None]) -> None:
     """Gives the marker operators their meaning outside of lifted graphs."""
     _library.impl("emit", emit, "CompositeExplicitAutograd")
     _library.impl("check", check, "CompositeExplicitAutograd")
-    _library.impl("joined", lambda *_: None, "CompositeExplicitAutograd")
-    for name in ("emit", "check", "joined"):
+    _library.impl("predicted", lambda key, text, value, flag: check(key, flag), "CompositeExplicitAutograd")
+    for name in ("wanted", "joined"):
+        _library.impl(name, lambda *_: None, "CompositeExplicitAutograd")
+    for name in _MARKERS:
         _library.impl(name, lambda *_: None, "Meta")
         _register_effectful_op(getattr(torch.ops.graphmend, name).default, _EffectType.ORDERED)
 
@@ -97,7 +105,7 @@ def register_markers(emit: Callable[..., None], check: Callable[..., None]) -> N
 def marker_name(target: object) -> str | None:
     """ "emit", "check" or "joined"; None for what is no marker."""
     packet = getattr(target, "overloadpacket", target)
-    for name in ("emit", "check", "joined"):
+    for name in _MARKERS:
         if packet is getattr(torch.ops.graphmend, name):
             return name
     return None
@@ -114,6 +122,34 @@ def traced_backend() -> object | None:
         if inner is None:
             return backend
         backend = inner
+
+
+def last_wanted() -> torch.fx.Node:
+    """The value that was marked as wanted last, in the graph that is being traced."""
+    nodes = InstructionTranslator.current_tx().output.graph.nodes
+    marker = next(node for node in reversed(nodes) if marker_name(node.target) == "wanted")
+    return marker.args[0]
+
+
+def real_input(node: torch.fx.Node) -> Any:
+    """What this call has for an input of the graph that is being traced."""
+    value = node.meta["grapharg"].example
+    if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+        return value.node.hint
+    if node.meta["grapharg"].pass_arg_as_tensor and not isinstance(value, torch.Tensor):
+        return torch.as_tensor(value)
+    return value
+
+
+def traced_root() -> Any:
+    """Where the graph that is being traced finds its attributes."""
+    output = InstructionTranslator.current_tx().output
+    return torch.fx.GraphModule(output.nn_modules, torch.fx.Graph())
+
+
+def trace_attempt() -> object:
+    """Something that is new for each attempt to trace a frame."""
+    return torch._guards.TracingContext.get()
 
 
 def traced_code() -> CodeType:
@@ -489,3 +525,28 @@ def graph_facts(graph: torch.fx.GraphModule) -> GraphFacts:
         aliased_outputs=aliased,
         random=random,
     )
+
+
+_IN_PLACE_OPERATORS = {"setitem", *"iadd isub imul itruediv ifloordiv imod ipow iand ior ixor".split()}
+
+
+def changes_in_place(node: torch.fx.Node) -> list[torch.fx.Node]:
+    """The operands that a node changes."""
+    if not node.op.startswith("call"):
+        return []
+    changed: list[Any] = []
+    name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
+    if (name.endswith("_") and not name.endswith("__")) or name in _IN_PLACE_OPERATORS or node.kwargs.get("inplace"):
+        changed.append(node.args[0] if node.args else node.kwargs.get("input"))
+    changed.append(node.kwargs.get("out"))
+    schema = getattr(node.target, "_schema", None)
+    if schema is not None:
+        for argument, value in zip(schema.arguments, node.args, strict=False):
+            if argument.alias_info is not None and argument.alias_info.is_write:
+                changed.append(value)
+    return [each for each in changed if isinstance(each, torch.fx.Node)]
+
+
+def storage_of(node: Any) -> int | None:
+    value = node.meta.get("example_value") if isinstance(node, torch.fx.Node) else None
+    return value.untyped_storage()._cdata if isinstance(value, torch.Tensor) else None

@@ -21,7 +21,7 @@ from typing import Any
 import torch
 import torch.fx
 
-from graphmend import _effects, _torch_private
+from graphmend import _effects, _speculate, _torch_private
 
 # Copying what a graph mutates costs a pass over it; above this the checks are left as breaks instead.
 MAX_COPIED_BYTES = 64 * 2**20
@@ -58,6 +58,15 @@ class _Effect:
 
 
 @dataclass(frozen=True)
+class _Seen:
+    """A prediction: what was predicted, and where the value comes out."""
+
+    key: str
+    text: str
+    value: int
+
+
+@dataclass(frozen=True)
 class _Output:
     index: int
 
@@ -78,6 +87,10 @@ class FrameRecord(threading.local):
     def __init__(self) -> None:
         # Sites at which all sides of a branch are computed.
         self.selected: list[str] = []
+        # How often each site that wants a value was passed, in which attempt, and the values so far.
+        self.passed: dict[str, int] = {}
+        self.attempt: object = None
+        self.shadow = _speculate.Shadow()
         # Sites whose markers are in the graphs.
         self.marked: set[str] = set()
         # The functions' own code that was traced, with its globals.
@@ -87,8 +100,9 @@ class FrameRecord(threading.local):
 class MendedBackend:
     """The backend that Dynamo calls for our frames; `inner` is the one the user asked for."""
 
-    def __init__(self, inner: Callable[..., Any]) -> None:
+    def __init__(self, inner: Callable[..., Any], speculates: bool = True) -> None:
         self.inner = inner
+        self.speculates = speculates
         self.frame = FrameRecord()
         self.disabled = False
         # Code whose frames were compiled, as Dynamo knows it.
@@ -121,7 +135,7 @@ class MendedBackend:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy of a compiled model starts afresh.
-        return MendedBackend, (self.inner,)
+        return MendedBackend, (self.inner, self.speculates)
 
     def reset(self) -> None:
         if hasattr(self.inner, "reset"):
@@ -129,6 +143,8 @@ class MendedBackend:
 
     def __call__(self, graph: torch.fx.GraphModule, example_inputs: Sequence[Any], **kwargs: Any) -> Callable[..., Any]:
         marked = {node.args[0] for node in graph.graph.nodes if _torch_private.marker_name(node.target)}
+        for node in [node for node in graph.graph.nodes if _torch_private.marker_name(node.target) == "wanted"]:
+            graph.graph.erase_node(node)
         _remove_joined(graph, self.declined)
         markers = [node for node in graph.graph.nodes if _torch_private.marker_name(node.target)]
         plan = None
@@ -154,6 +170,7 @@ class MendedBackend:
 class _Plan:
     outputs: int
     flag: int | None
+    seen: tuple[_Seen, ...]
     effects: tuple[_Effect, ...]
     mutated: tuple[int, ...]
     unrecorded: frozenset[int]
@@ -162,6 +179,7 @@ class _Plan:
 
     def run(self, compiled: Callable[..., Any], *args: Any) -> Any:
         before = _random_state() if self.random else None
+        results: Any = None
         try:
             working = list(args)
             if self.mutated:
@@ -174,9 +192,20 @@ class _Plan:
             missed = True
         if missed:
             _set_random_state(before)
+            if results is not None:
+                self._learn(results)
             raise Miss from None
+        for seen in self.seen:
+            _speculate.sites[seen.key].hits += 1
         self._deliver(results, before)
         return self._commit(args, working, results)
+
+    def _learn(self, results: Sequence[Any]) -> None:
+        """The first value that was not as predicted is certain; those after it may come of that."""
+        for seen in self.seen:
+            value = _speculate.python_value(results[seen.value])
+            if _speculate.encode(value) != seen.text:
+                return _speculate.missed(seen.key, value)
 
     def _copy(self, working: list[Any]) -> None:
         """Puts copies in the place of what the graph changes."""
@@ -248,7 +277,8 @@ def _set_random_state(state: _RandomState | None) -> None:
 
 def _lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> _Plan:
     """Takes the markers out of the graph; their operands become outputs, all flags are reduced to one."""
-    checks = [node for node in markers if _torch_private.marker_name(node.target) == "check"]
+    predictions = [node for node in markers if _torch_private.marker_name(node.target) == "predicted"]
+    checks = [node for node in markers if _torch_private.marker_name(node.target) == "check"] + predictions
     try:
         facts = _torch_private.graph_facts(graph)
     except Exception as error:
@@ -283,13 +313,15 @@ def _lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> _Pla
     flag = None
     if checks:
         with graph.graph.inserting_before(output):
-            total = checks[0].args[1]
+            # The flag is a marker's last operand.
+            total = checks[0].args[-1]
             for check in checks[1:]:
-                joined = graph.graph.call_function(torch.logical_or, (total, check.args[1].args and check.args[1]))
-                joined.meta = dict(checks[0].args[1].meta)
+                joined = graph.graph.call_function(torch.logical_or, (total, check.args[-1]))
+                joined.meta = dict(checks[0].args[-1].meta)
                 total = joined
         outputs.append(total)
         flag = len(outputs) - 1
+    seen = tuple(_Seen(node.args[0], node.args[1], add(node.args[2], node)) for node in predictions)
     output.args = (tuple(outputs),)
     for marker in reversed(markers):
         graph.graph.erase_node(marker)
@@ -297,6 +329,7 @@ def _lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> _Pla
     return _Plan(
         outputs=count,
         flag=flag,
+        seen=seen,
         effects=tuple(effects),
         mutated=facts.mutated,
         unrecorded=facts.unrecorded,
@@ -311,47 +344,22 @@ def _call(graph: torch.fx.GraphModule, method: str, value: torch.fx.Node) -> tor
     return made
 
 
-_IN_PLACE_OPERATORS = {"setitem", *"iadd isub imul itruediv ifloordiv imod ipow iand ior ixor".split()}
-
-
-def _changed_in_place(node: torch.fx.Node) -> list[torch.fx.Node]:
-    """The operands that a node changes."""
-    if not node.op.startswith("call"):
-        return []
-    changed: list[Any] = []
-    name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
-    if (name.endswith("_") and not name.endswith("__")) or name in _IN_PLACE_OPERATORS or node.kwargs.get("inplace"):
-        changed.append(node.args[0] if node.args else node.kwargs.get("input"))
-    changed.append(node.kwargs.get("out"))
-    schema = getattr(node.target, "_schema", None)
-    if schema is not None:
-        for argument, value in zip(schema.arguments, node.args, strict=False):
-            if argument.alias_info is not None and argument.alias_info.is_write:
-                changed.append(value)
-    return [each for each in changed if isinstance(each, torch.fx.Node)]
-
-
 class _Changes:
     """What a graph changes in place, and where."""
 
     def __init__(self, graph: torch.fx.GraphModule, facts: _torch_private.GraphFacts | None = None) -> None:
         nodes = list(graph.graph.nodes)
         self.place = {node: i for i, node in enumerate(nodes)}
-        self.changed = [(self.place[node], _storage(each)) for node in nodes for each in _changed_in_place(node)]
+        self.changed = [(self.place[node], _torch_private.storage_of(each)) for node in nodes for each in _torch_private.changes_in_place(node)]
         # What is known to change, but not by which node: statistics of a normalisation.
         inputs = [node for node in nodes if node.op == "placeholder"]
-        self.somewhere = {_storage(inputs[i]) for i in facts.mutated} if facts else set()
+        self.somewhere = {_torch_private.storage_of(inputs[i]) for i in facts.mutated} if facts else set()
 
     def may_come_after(self, marker: torch.fx.Node, *values: Any) -> bool:
         """Whether one of the values is changed behind the marker."""
-        storages = {_storage(value) for value in values}
+        storages = {_torch_private.storage_of(value) for value in values}
         at = self.place[marker]
         return bool(storages & self.somewhere) or any(i > at and storage in storages for i, storage in self.changed)
-
-
-def _storage(node: Any) -> int | None:
-    value = node.meta.get("example_value") if isinstance(node, torch.fx.Node) else None
-    return value.untyped_storage()._cdata if isinstance(value, torch.Tensor) else None
 
 
 def _remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str]) -> None:
@@ -364,17 +372,17 @@ def _remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str]) -> Non
     joined = [node for node in nodes if _torch_private.marker_name(node.target) == "joined"]
     if not joined:
         return
-    outside = {_storage(node) for node in nodes if node.op in ("placeholder", "get_attr")}
+    outside = {_torch_private.storage_of(node) for node in nodes if node.op in ("placeholder", "get_attr")}
     (output,) = (node for node in nodes if node.op == "output")
-    returned = [_storage(node) for node in output.args[0]]
+    returned = [_torch_private.storage_of(node) for node in output.args[0]]
     changes = _Changes(graph)
     for marker in joined:
         site, result, *sides = marker.args
-        known = {_storage(side) for side in sides} & (outside | set(returned))
+        known = {_torch_private.storage_of(side) for side in sides} & (outside | set(returned))
         reason = None
         if changes.may_come_after(marker, result, *sides):
             reason = "a side's tensor is changed in place later"
-        elif _storage(result) in returned and known:
+        elif _torch_private.storage_of(result) in returned and known:
             reason = "a side's result is a tensor that is known outside of the graph"
         if reason is not None:
             declined[site] = reason

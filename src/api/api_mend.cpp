@@ -83,6 +83,7 @@ std::string mend_to_flat(std::string bytes, const graphmend_mend_request& asked)
   request.file_name.assign(asked.file_name, static_cast<size_t>(asked.file_name_length));
   request.lines.assign(asked.lines, asked.lines + asked.line_count);
   request.functions.assign(asked.functions, asked.functions + asked.function_count);
+  request.speculates = asked.speculates != 0;
   request.talkers = split_at_nul(asked.talkers, asked.talkers_length);
   const FrontEnd front = read_python(std::move(bytes));
   if (!front.ok()) {

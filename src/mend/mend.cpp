@@ -11,6 +11,7 @@
 #include "mend/piece_text.h"
 #include "mend/postpone.h"
 #include "mend/select.h"
+#include "mend/speculate.h"
 #include "source/line_index.h"
 
 namespace graphmend {
@@ -131,15 +132,17 @@ class Mender {
       if (kind == NodeKind::Assert) return false;
       std::string other;
       auto selected = select_branch(context_, facts(), place, other);
-      if (!selected) {
-        reason = "branch on a tensor's value; " + other;
-        return false;
+      if (selected) {
+        add_select(std::move(*selected), line, span);
+        mend_inside(place, line);
       }
-      add_select(std::move(*selected), line, span);
-      mend_inside(place, line);
-      return true;
+      // Where the trace finds that the sides do not fit together, the test is predicted.
+      if (mend_values(place, line) || selected) return true;
+      reason = "branch on a tensor's value; " + other;
+      return false;
     }
-    return mend_choices(place, line, reason);
+    const bool chosen = mend_choices(place, line, reason);
+    return mend_values(place, line) || chosen;
   }
 
   // Whatever may break in a function, what is nested in it left out.
@@ -153,7 +156,10 @@ class Mender {
       }
       const bool tests = kind == NodeKind::If || kind == NodeKind::Elif || kind == NodeKind::Assert;
       std::string reason;
-      if (tests || only_talks(context_, id)) mend_place(id, lines.position(context_.span(id).start).line, reason);
+      const bool values = context_.request.speculates && node_group(kind) == NodeGroup::Statement;
+      if (tests || values || only_talks(context_, id)) {
+        mend_place(id, lines.position(context_.span(id).start).line, reason);
+      }
       ++id;
     }
   }
@@ -161,6 +167,17 @@ class Mender {
   std::vector<Edit>& edits() { return edits_; }
 
  private:
+  // Whatever in a statement needs the value of a tensor in Python.
+  bool mend_values(NodeId place, uint32_t line) {
+    if (!context_.request.speculates) return false;
+    std::vector<Speculated> all = speculate(context_, place);
+    for (Speculated& one : all) {
+      result_.mends.push_back({MendKind::Speculate, line, context_.span(place), one.site, {}});
+      edits_.push_back({one.replaced, std::move(one.text)});
+    }
+    return !all.empty();
+  }
+
   // All of a statement's `… if … else …`: which of them broke is not known.
   bool mend_choices(NodeId place, uint32_t line, std::string& reason) {
     bool mended = false;

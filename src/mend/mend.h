@@ -21,11 +21,13 @@ struct MendRequest {
   std::vector<uint32_t> lines;
   // First lines of functions to be mended wherever they may break; what cannot be mended there is not reported.
   std::vector<uint32_t> functions;
+  // Whether values that Python needs may be predicted.
+  bool speculates = false;
   // Dotted names of what only talks to the outside in this file: "print", "warnings.warn", "logger.*".
   std::vector<std::string> talkers;
 };
 
-enum class MendKind : uint8_t { Postpone, Check, Select };
+enum class MendKind : uint8_t { Postpone, Check, Select, Speculate };
 
 // A piece of mended text. Copied text has its own place in the original; added text stands for the place it serves.
 struct Piece {

@@ -1,0 +1,163 @@
+// Speculate. In: a statement. Out: `x.item()` as `value(site, 'item', x)`, a test as `truth_of(site, test)`, a bound of
+// a slice as `index(site, bound)`, and so on. In eager these do what stood there.
+#include "mend/speculate.h"
+
+#include <algorithm>
+#include <array>
+
+#include "mend/traced_condition.h"
+#include "parse/views.h"
+
+namespace graphmend {
+
+namespace {
+
+// Calls whose arguments are sizes and positions; a tensor among them is turned into a number.
+constexpr std::array<std::string_view, 32> kTakesSizes = {
+    "arange", "linspace", "logspace",  "zeros",     "ones",   "full",    "empty",    "eye",
+    "rand",   "randn",    "view",      "reshape",   "expand", "repeat",  "narrow",   "new_zeros",
+    "split",  "new_ones", "new_full",  "new_empty", "tile",   "chunk",   "unfold",   "roll",
+    "range",  "pad",      "unflatten", "triu",      "tril",   "randint", "randperm", "movedim"};
+
+template <size_t n>
+bool is_one_of(std::string_view name, const std::array<std::string_view, n>& names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+class Speculation {
+ public:
+  explicit Speculation(const MendContext& context) : context_(context), tree_(context.tree) {}
+
+  void header(NodeId statement) {
+    const NodeKind kind = tree_.kind(statement);
+    const bool tests = kind == NodeKind::If || kind == NodeKind::Elif || kind == NodeKind::Assert;
+    for (NodeId part : tree_.children(statement)) {
+      const NodeGroup group = node_group(tree_.kind(part));
+      if (group == NodeGroup::Clause && tree_.kind(part) != NodeKind::WithItem) continue;
+      if (group == NodeGroup::Statement) continue;
+      // Only the first expression of a header is its test.
+      if (tests && part == tree_.first_child(statement)) test(part);
+      expressions(part);
+    }
+  }
+
+  std::vector<Speculated> take() { return std::move(found_); }
+
+ private:
+  void expressions(NodeId root) {
+    for (NodeId id = root; id < tree_.end_of(root);) {
+      const NodeKind kind = tree_.kind(id);
+      // What runs at another time is another statement's concern.
+      if (kind == NodeKind::Lambda || kind == NodeKind::GeneratorExp || kind == NodeKind::ListComp ||
+          kind == NodeKind::SetComp || kind == NodeKind::DictComp) {
+        id = tree_.end_of(id);
+        continue;
+      }
+      if (kind == NodeKind::Call) call(id);
+      if (kind == NodeKind::Slice) slice(id);
+      if (kind == NodeKind::IfExp) test(IfExpView(tree_, id).test);
+      ++id;
+    }
+  }
+
+  void test(NodeId id) {
+    if (binds_or_waits(tree_, id)) return;
+    const Span span = context_.span(id);
+    Speculated made{PieceText(context_.text), span, context_.site(id, "truth")};
+    made.text.add("((", span);
+    made.text.copy(span);
+    made.text.add(") if not __graphmend__.tracing() else __graphmend__.truth_of('" + made.site + "', ", span);
+    if (!write_traced_condition(context_, id, span, made.text)) return;
+    made.text.add("))", span);
+    found_.push_back(std::move(made));
+  }
+
+  void call(NodeId id) {
+    NodeId callee = tree_.first_child(id);
+    std::vector<NodeId> arguments;
+    for (NodeId argument : tree_.children(id)) {
+      if (argument != callee) arguments.push_back(argument);
+    }
+    if (tree_.kind(callee) == NodeKind::Name) {
+      const std::string_view name = context_.text_of(callee);
+      const bool converts = name == "int" || name == "float" || name == "bool";
+      if (converts && arguments.size() == 1 && is_plain(arguments[0])) {
+        return wrap(id, "value", "'" + std::string(name) + "', ", arguments[0]);
+      }
+      if (is_one_of(name, kTakesSizes)) sizes(arguments);
+      return;
+    }
+    if (tree_.kind(callee) != NodeKind::Attribute) return;
+    NodeId receiver = tree_.first_child(callee);
+    const std::string_view method = context_.token_at(tree_[callee].last_token);
+    const bool on_torch = context_.text_of(receiver) == "torch";
+    if ((method == "item" || method == "tolist") && arguments.empty()) {
+      return wrap(id, "value", "'" + std::string(method) + "', ", receiver);
+    }
+    if (method == "nonzero" && arguments.empty() && !on_torch) return wrap(id, "nonzero", "", receiver);
+    if ((method == "nonzero" || method == "where") && on_torch && arguments.size() == 1 && is_plain(arguments[0])) {
+      return wrap(id, method == "where" ? "where" : "nonzero", "", arguments[0]);
+    }
+    if (is_one_of(method, kTakesSizes)) sizes(arguments);
+  }
+
+  bool is_plain(NodeId argument) const {
+    const NodeKind kind = tree_.kind(argument);
+    return kind != NodeKind::Keyword && kind != NodeKind::Starred;
+  }
+
+  void sizes(const std::vector<NodeId>& arguments) {
+    for (NodeId argument : arguments) {
+      if (tree_.kind(argument) == NodeKind::Starred) continue;
+      NodeId value = tree_.kind(argument) == NodeKind::Keyword ? tree_.first_child(argument) : argument;
+      if (tree_.kind(value) == NodeKind::Tuple || tree_.kind(value) == NodeKind::List) {
+        for (NodeId element : tree_.children(value)) size(element);
+      } else {
+        size(value);
+      }
+    }
+  }
+
+  void size(NodeId value) {
+    switch (tree_.kind(value)) {
+      case NodeKind::Name:
+      case NodeKind::BinOp:
+      case NodeKind::Attribute:
+      case NodeKind::Subscript:
+        return wrap(value, "index", "", value);
+      default:
+        return;
+    }
+  }
+
+  void slice(NodeId id) {
+    for (NodeId bound : tree_.children(id)) {
+      if (tree_.kind(bound) != NodeKind::Number && tree_.kind(bound) != NodeKind::UnaryOp)
+        wrap(bound, "index", "", bound);
+    }
+  }
+
+  void wrap(NodeId whole, std::string_view mark, const std::string& before, NodeId value) {
+    if (binds_or_waits(tree_, value)) return;
+    const Span span = context_.span(whole);
+    Speculated made{PieceText(context_.text), span, context_.site(whole, mark)};
+    made.text.add("__graphmend__." + std::string(mark) + "('" + made.site + "', " + before + "(", span);
+    made.text.copy(context_.span(value));
+    made.text.add("))", span);
+    found_.push_back(std::move(made));
+  }
+
+  const MendContext& context_;
+  const Tree& tree_;
+  std::vector<Speculated> found_;
+};
+
+}  // namespace
+
+std::vector<Speculated> speculate(const MendContext& context, NodeId statement) {
+  Speculation speculation(context);
+  speculation.header(statement);
+  return speculation.take();
+}
+
+}  // namespace graphmend

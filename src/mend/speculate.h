@@ -1,0 +1,22 @@
+// Speculate: where Python itself needs a tensor's value, the value is predicted, and checked after the graph.
+// In: a statement. Out: its expressions that make Python values of tensors, each in a form that asks the run time.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "mend/context.h"
+#include "mend/piece_text.h"
+
+namespace graphmend {
+
+struct Speculated {
+  PieceText text;
+  Span replaced;
+  std::string site;
+};
+
+// Of the statement itself, or of the header of one that has a body. Empty when nothing in it needs a value.
+std::vector<Speculated> speculate(const MendContext& context, NodeId statement);
+
+}  // namespace graphmend
