@@ -190,14 +190,6 @@ def _aliases_ignored() -> contextlib.AbstractContextManager[None]:
     return _patched(_part("_transaction"), "_remove_joined", lambda right: remove)
 
 
-def _reads_ignored() -> contextlib.AbstractContextManager[None]:
-    def patch(right: staticmethod[Any, Any]) -> Any:
-        real = right.__func__
-        return staticmethod(lambda site, tests, read, keeps_zero_gradient: real(site, tests, (), True))
-
-    return _patched(_part("_marks").Marks, "selects", patch)
-
-
 # Bugs in the recovery.
 
 
@@ -255,7 +247,7 @@ PRODUCT = [
     ProductBug(
         "later-value",
         "an effect shows the value of its moment",
-        lambda: _patched(_part("_transaction"), "_mutations_after", lambda right: lambda *_: False),
+        lambda: _patched(_part("_transaction")._Changes, "may_come_after", lambda right: lambda *_: False),
         shows="events",
     ),
     ProductBug(
@@ -296,7 +288,6 @@ PRODUCT = [
         ),
     ),
     ProductBug("aliases-ignored", "a select makes no new tensor where that shows", _aliases_ignored),
-    ProductBug("reads-ignored", "a select gives no gradient that was not there", _reads_ignored),
     ProductBug(
         "positions-lost",
         "mended code has the user's positions",

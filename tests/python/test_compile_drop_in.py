@@ -134,7 +134,7 @@ def test_module_compile_as_torch_does_it() -> None:
     assert other._compiled_call_impl.report.whole
 
 
-@pytest.mark.parametrize("backend", ["eager", "aot_eager", "aot_eager_decomp_partition"])
+@pytest.mark.parametrize("backend", ["aot_eager", "aot_eager_decomp_partition"])
 def test_named_backends(backend: str) -> None:
     compiled = same_program(Talker(), [(GOOD,), (BAD,), (GOOD,)], __file__, backend=backend, fullgraph=True)
     assert compiled.report.whole

@@ -67,8 +67,7 @@ def arguments(*values: Any) -> list[tuple[Any, list[Any]]]:
     return [(value.clone(), [0]) for value in values]
 
 
-@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
-@pytest.mark.parametrize("train", [True, False], ids=["train", "eval"])
+@pytest.mark.parametrize(("backend", "train"), [("eager", True), ("eager", False), ("aot_eager", True)])
 def test_a_failing_check_leaves_what_eager_leaves(backend: str, train: bool) -> None:
     model = Everything().train(train)
     compiled = same_program(model, arguments(GOOD, BAD, GOOD, BAD), __file__, backend=backend, fullgraph=True)
