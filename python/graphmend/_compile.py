@@ -43,9 +43,15 @@ def compile(  # noqa: A001 - the name of what it stands in for
     mode: str | None = None,
     options: dict[str, Any] | None = None,
     disable: bool = False,
+    speculate: bool | str = True,
     **others: Any,
 ) -> Any:
-    """As `torch.compile`, with the same arguments; what it returns has a `report` besides."""
+    """As `torch.compile`, with the same arguments; what it returns has a `report` besides.
+
+    `speculate`: whether values that Python needs of tensors are predicted; "report" only tells what would be.
+    """
+    if speculate not in (True, False, "report"):
+        raise ValueError(f"speculate is True, False or 'report', not {speculate!r}")
     if model is None:
 
         def decorate(function: Any) -> Any:
@@ -59,6 +65,7 @@ def compile(  # noqa: A001 - the name of what it stands in for
                 mode=mode,
                 options=options,
                 disable=disable,
+                speculate=speculate,
                 **others,
             )
 
@@ -79,7 +86,7 @@ def compile(  # noqa: A001 - the name of what it stands in for
     builtins.__graphmend__ = _marks.Marks  # type: ignore[attr-defined]
     _torch_private.inline_other_code(_marks.code_to_trace)
     inner, special = _torch_private.inner_backend(backend, mode, options, dynamic, others.pop("name", None))
-    mended = MendedBackend(inner)
+    mended = MendedBackend(inner, speculate)
     _backends.add(mended)
     compiled = torch.compile(
         model, fullgraph=fullgraph, dynamic=dynamic, backend=mended, options=special or None, **others

@@ -15,7 +15,7 @@ import time
 from types import CodeType, FunctionType
 from typing import Any
 
-from graphmend import _mended_code, _replay, _torch_private
+from graphmend import _mended_code, _replay, _speculate, _torch_private
 from graphmend._mended_file import Mend
 from graphmend._report import Break, Report
 from graphmend._torch_private import Place, TorchRuntimeError, Unsupported, UserError
@@ -81,6 +81,7 @@ class MendingCallback:
             self.report.graphs += self.backend.frame.graphs
             self.report.ops += self.backend.frame.ops
             self._note_mended()
+            self._bound_versions(code)
             if self.backend.frame.has_transaction:
                 recovery = Recovery(
                     code, result.guarded_code.code, frame.f_globals, self.backend.frame.draws, self.report
@@ -103,6 +104,14 @@ class MendingCallback:
     def _settings(self) -> contextlib.AbstractContextManager[Any]:
         # An effect that shows a counter would else be compiled anew for each of its values.
         return _torch_private.changing_attributes() if self.report.mended else contextlib.nullcontext()
+
+    def _bound_versions(self, code: CodeType) -> None:
+        """Predictions that go on changing must not use up the limit of recompilations, behind which all is eager."""
+        keys = self.backend.frame.keys
+        if keys:
+            count = self.backend.versions[code] = self.backend.versions.get(code, 0) + 1
+            if count >= _torch_private.recompile_limit() - 2:
+                _speculate.give_up(keys)
 
     def _note_mended(self) -> None:
         """Adds what was mended for an earlier compile, and is part of this one."""
@@ -138,6 +147,7 @@ class MendingCallback:
             message=place.message,
             column=place.column,
             end_column=place.end_column,
+            sites=tuple(_mended_code.sites(place)),
         )
         if is_mended:
             _broken.update((site, entry) for site in _mended_code.sites(place))

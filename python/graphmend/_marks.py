@@ -290,6 +290,8 @@ def _learn(site: str) -> str:
     """Predicts the value that was just marked as wanted; the name of the prediction, or nothing if there is none."""
     backend = _backend()
     if backend is None or not backend.speculates:
+        if backend is not None:
+            backend.notes[site] = "Python needs the value of a tensor here, and speculation is off"
         return ""
     frame = backend.frame
     if frame.attempt is not _torch_private.trace_attempt():
@@ -302,6 +304,9 @@ def _learn(site: str) -> str:
         value = _speculate.python_value(frame.shadow.value(_torch_private.last_wanted()))
     except _speculate.Impure as error:
         backend.notes[site] = f"its value is not known ahead: {error}"
+        return ""
+    if backend.speculates == "report":
+        backend.notes[site] = f"speculation would predict {value!r} here"
         return ""
     if not _speculate.predict(key, value):
         backend.notes[site] = "its value was predicted wrongly too often"
@@ -418,5 +423,6 @@ class Marks:
 
 
 # Where a frame runs in eager because Dynamo has skipped it, these run in eager too: they are never frames of their own.
-for _mark in (value, truth_of, index, nonzero, where, tracing, checks, post, check, number, truth, equal, allclose, negate, either, both, selects, join):
-    _torch_private.skip_code(_mark.__code__)
+for _mark in vars(Marks).values():
+    if isinstance(_mark, staticmethod):
+        _torch_private.skip_code(_mark.__func__.__code__)

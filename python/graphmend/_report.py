@@ -7,6 +7,7 @@ import itertools
 import linecache
 import os
 import secrets
+import sys
 import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -20,6 +21,7 @@ _DONE = {
     "postpone": "it runs after the graph, with the values of its moment",
     "check": "predicted not to happen; when it does, your own code runs",
     "select": "both sides are computed, and the right one is taken",
+    "speculate": "its value is predicted; when it is another, your own code runs",
 }
 
 _registry: "weakref.WeakValueDictionary[int, Report]" = weakref.WeakValueDictionary()
@@ -45,6 +47,8 @@ class Break:
     # Characters in the line, from 0; None when they are not known.
     column: int | None = None
     end_column: int | None = None
+    # By which the mend is known.
+    sites: tuple[str, ...] = ()
 
     @property
     def source(self) -> str:
@@ -56,6 +60,14 @@ class Break:
         return _DONE.get(self.mend, self.mend) if self.mend else ""
 
     @property
+    def hit_rate(self) -> str:
+        """Of a speculated place: how often the prediction was right."""
+        if self.mend != "speculate" or "graphmend._speculate" not in sys.modules:
+            return ""
+        hits, total = sys.modules["graphmend._speculate"].rate(self.sites)
+        return f" ({hits} of {total} right)" if total else ""
+
+    @property
     def advice(self) -> str:
         """What you can do about it; nothing when it is mended."""
         return "" if self.mend else advice_for(self.gb_type, self.message)
@@ -64,7 +76,7 @@ class Break:
         return {**asdict(self), "source": self.source, "done": self.done, "advice": self.advice}
 
     def __str__(self) -> str:
-        done = f"mended: {self.mend}" if self.mend else f"left: {self.reason}"
+        done = f"mended: {self.mend}{self.hit_rate}" if self.mend else f"left: {self.reason}"
         return f"{Path(self.file).name}:{self.line} in {self.function}: {self.gb_type}\n    {self.source}\n    {done}"
 
     def explain(self, context: int = 2) -> str:

@@ -1,16 +1,17 @@
 """Values that Python needs of tensors, predicted: where predictions come from, and when they are given up.
 
 A prediction belongs to a site and an occurrence: the n-th time that a trace passes the site. While Dynamo traces, the
-value is computed from the graph so far and the real inputs of this call (`_Shadow`); nothing of the user's program runs
+value is computed from the graph so far and the real inputs of this call (`Shadow`); nothing of the user's program runs
 for it, and nothing is changed. The compiled graph compares. When it was wrong, the frame's own code runs instead, the
-value that was seen is the next prediction, and Dynamo, which guards on predictions, finds the graph that was made for it
-or makes one. A site that goes on being wrong is given up, and breaks the graph as it always did.
+value that was seen is the next prediction, and Dynamo, which guards on predictions, finds the graph that was made for
+it or makes one. A site that goes on being wrong is given up, and breaks the graph as it always did.
 """
 
 import ast
 import itertools
 import math
 import operator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,6 +52,25 @@ sites: dict[str, Site] = {}
 
 def key_of(site: str, occurrence: int) -> str:
     return f"p{site}_{occurrence}"
+
+
+def site_of(name: str) -> str:
+    """The site of a prediction; a site itself is no prediction's name."""
+    return name[1:].partition("_")[0] if name.startswith("p") else name
+
+
+def rate(of_sites: Iterable[str]) -> tuple[int, int]:
+    """How often predictions at these sites were right, and how often they were looked at."""
+    known = [site for key, site in sites.items() if site_of(key) in set(of_sites)]
+    return sum(site.hits for site in known), sum(site.hits + site.misses for site in known)
+
+
+def give_up(keys: Iterable[str]) -> None:
+    """Nothing is predicted there any more, unless it has always been the same."""
+    for key in keys:
+        if sites[key].values > 1:
+            sites[key].given_up = True
+            setattr(PREDICTIONS, key, "")
 
 
 def predict(key: str, value: Any) -> bool:

@@ -358,6 +358,17 @@ def _by_own_code(original: Callable[..., Any]) -> Callable[..., Any]:
     return by_own_code
 
 
+def recompile_limit() -> int:
+    limit: int = torch._dynamo.config.recompile_limit
+    return limit
+
+
+def talks_to_other_processes(graph: torch.fx.GraphModule) -> bool:
+    """Whether there are collective operations in the graph."""
+    names = (str(node.target) for node in graph.graph.nodes if node.op == "call_function")
+    return any("c10d" in name or "torch.distributed" in name for name in names)
+
+
 def suppresses_errors() -> bool:
     """Whether a frame that cannot be compiled is to run as it is, without a word."""
     return bool(torch._dynamo.config.suppress_errors)

@@ -87,6 +87,8 @@ class FrameRecord(threading.local):
     def __init__(self) -> None:
         # Sites at which all sides of a branch are computed.
         self.selected: list[str] = []
+        # The predictions in its graph.
+        self.keys: set[str] = set()
         # How often each site that wants a value was passed, in which attempt, and the values so far.
         self.passed: dict[str, int] = {}
         self.attempt: object = None
@@ -100,13 +102,16 @@ class FrameRecord(threading.local):
 class MendedBackend:
     """The backend that Dynamo calls for our frames; `inner` is the one the user asked for."""
 
-    def __init__(self, inner: Callable[..., Any], speculates: bool = True) -> None:
+    def __init__(self, inner: Callable[..., Any], speculates: bool | str = True) -> None:
         self.inner = inner
+        # True, False, or "report": then predictions are only told of.
         self.speculates = speculates
         self.frame = FrameRecord()
         self.disabled = False
         # Code whose frames were compiled, as Dynamo knows it.
         self.codes: weakref.WeakSet[CodeType] = weakref.WeakSet()
+        # How often frames with predictions were compiled, by their code.
+        self.versions: dict[CodeType, int] = {}
         # Why the branch at a site is not selected: for good, and the last time that it was traced.
         self.declined: dict[str, str] = {}
         self.notes: dict[str, str] = {}
@@ -122,6 +127,7 @@ class MendedBackend:
         self.frame.trouble = None
         self.frame.selected.clear()
         self.frame.marked.clear()
+        self.frame.keys.clear()
         self.frame.traced.clear()
         self.frame.traced[code] = space
 
@@ -142,9 +148,9 @@ class MendedBackend:
             self.inner.reset()
 
     def __call__(self, graph: torch.fx.GraphModule, example_inputs: Sequence[Any], **kwargs: Any) -> Callable[..., Any]:
-        marked = {node.args[0] for node in graph.graph.nodes if _torch_private.marker_name(node.target)}
         for node in [node for node in graph.graph.nodes if _torch_private.marker_name(node.target) == "wanted"]:
             graph.graph.erase_node(node)
+        names = [node.args[0] for node in graph.graph.nodes if _torch_private.marker_name(node.target)]
         _remove_joined(graph, self.declined)
         markers = [node for node in graph.graph.nodes if _torch_private.marker_name(node.target)]
         plan = None
@@ -156,7 +162,9 @@ class MendedBackend:
                 raise _torch_private.TraceAgain(restart_reason=str(error)) from None
         _torch_private.finish_graph(graph)
         self.frame.graphs += 1
-        self.frame.marked |= marked
+        self.frame.marked.update(map(_speculate.site_of, names))
+        if plan is not None:
+            self.frame.keys.update(seen.key for seen in plan.seen)
         self.frame.draws |= _torch_private.draws_python_random()
         self.frame.ops += sum(node.op.startswith("call") for node in graph.graph.nodes)
         compiled: Callable[..., Any] = self.inner(graph, example_inputs, **kwargs)
@@ -205,7 +213,8 @@ class _Plan:
         for seen in self.seen:
             value = _speculate.python_value(results[seen.value])
             if _speculate.encode(value) != seen.text:
-                return _speculate.missed(seen.key, value)
+                _speculate.missed(seen.key, value)
+                return
 
     def _copy(self, working: list[Any]) -> None:
         """Puts copies in the place of what the graph changes."""
@@ -350,7 +359,10 @@ class _Changes:
     def __init__(self, graph: torch.fx.GraphModule, facts: _torch_private.GraphFacts | None = None) -> None:
         nodes = list(graph.graph.nodes)
         self.place = {node: i for i, node in enumerate(nodes)}
-        self.changed = [(self.place[node], _torch_private.storage_of(each)) for node in nodes for each in _torch_private.changes_in_place(node)]
+        self.changed = []
+        for node in nodes:
+            for each in _torch_private.changes_in_place(node):
+                self.changed.append((self.place[node], _torch_private.storage_of(each)))
         # What is known to change, but not by which node: statistics of a normalisation.
         inputs = [node for node in nodes if node.op == "placeholder"]
         self.somewhere = {_torch_private.storage_of(inputs[i]) for i in facts.mutated} if facts else set()
@@ -397,9 +409,15 @@ def _require_undoable(graph: torch.fx.GraphModule, facts: _torch_private.GraphFa
     if facts.aliased_outputs:
         raise _CannotUndoError("an output is a view of an input that the graph changes")
     placeholders = [node for node in graph.graph.nodes if node.op == "placeholder"]
+    values = [node.meta.get("example_value") for node in placeholders]
+    if torch.is_grad_enabled() and any(values[i].requires_grad for i in facts.unrecorded):
+        # Captured whole, AOTAutograd lets gradients flow through what was written there.
+        raise _CannotUndoError("an input that requires grad is changed under no_grad")
+    if _torch_private.talks_to_other_processes(graph):
+        raise _CannotUndoError("the graph talks to other processes, which might not run it again")
     copied = 0
     for i in facts.mutated:
-        value = placeholders[i].meta.get("example_value")
+        value = values[i]
         if isinstance(value, torch.Tensor):
             copied += value.numel() * value.element_size() if all(isinstance(s, int) for s in value.shape) else 0
     if copied > MAX_COPIED_BYTES:
