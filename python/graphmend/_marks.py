@@ -125,7 +125,7 @@ def post(site: str, *values: Any) -> bool:
     if _draws():
         # While tracing, a number that Python has just drawn passes for a tensor.
         for tensor in tensors:
-            if tensor.dim() == 0 and tensor.dtype in (torch.float64, torch.int64, torch.bool):
+            if tensor.dim() == 0:
                 return bool(_decline(site, "a number drawn from `random` cannot be told from a tensor"))
     torch.ops.graphmend.emit(site, "".join(spec), ints, tensors)
     return True

@@ -470,6 +470,18 @@ class GraphFacts:
     random: bool
 
 
+def _without_markers(graph: torch.fx.GraphModule) -> torch.fx.GraphModule:
+    """A copy whose run delivers nothing."""
+    bare = torch.fx.Graph()
+    output = bare.graph_copy(graph.graph, {})
+    bare.output(output)
+    for node in reversed([node for node in bare.nodes if marker_name(node.target)]):
+        bare.erase_node(node)
+    made = torch.fx.GraphModule(graph, bare)
+    finish_graph(made)
+    return made
+
+
 def graph_facts(graph: torch.fx.GraphModule) -> GraphFacts:
     """Runs the graph on fake tensors through AOTAutograd's own analysis; real tensors are not touched."""
     from torch._dispatch.python import enable_python_dispatcher
@@ -489,7 +501,7 @@ def graph_facts(graph: torch.fx.GraphModule) -> GraphFacts:
             random = random or torch.Tag.nondeterministic_seeded in getattr(func, "tags", ())
             return func(*args, **(kwargs or {}))
 
-    finish_graph(graph)
+    graph = _without_markers(graph)
     traced = torch._guards.TracingContext.get().fake_mode
     fake = FakeTensorMode(shape_env=traced.shape_env if traced else None, allow_non_fake_inputs=True)
     inputs: list[Any] = []

@@ -238,20 +238,29 @@ PRODUCT = [
     ProductBug(
         "effects-twice", "each effect is delivered once", _delivery(lambda effects: effects + effects), shows="events"
     ),
-    ProductBug("effects-reversed", "effects come in order", _delivery(lambda effects: effects[::-1]), shows="events"),
+    ProductBug(
+        "effects-reversed", "effects come in order", _delivery(lambda effects: effects[::-1]), shows="events", hint=40
+    ),
     ProductBug(
         "last-effect-lost", "each effect is delivered once", _delivery(lambda effects: effects[:-1]), shows="events"
     ),
-    ProductBug("delivered-on-failure", "a failed call delivers what eager does", _run(_deliver_first), shows="events"),
-    ProductBug("first-value", "an effect shows this call's values", _first_value, shows="events"),
+    ProductBug(
+        "delivered-on-failure", "a failed call delivers what eager does", _run(_deliver_first), shows="events", hint=42
+    ),
+    ProductBug("first-value", "an effect shows this call's values", _first_value, shows="events", hint=40),
     ProductBug(
         "later-value",
         "an effect shows the value of its moment",
         lambda: _patched(_part("_transaction")._Changes, "may_come_after", lambda right: lambda *_: False),
         shows="events",
+        hint=47,
     ),
     ProductBug(
-        "values-swapped", "an effect's values come in order", _values(lambda values: values[::-1]), shows="events"
+        "values-swapped",
+        "an effect's values come in order",
+        _values(lambda values: values[::-1]),
+        shows="events",
+        hint=40,
     ),
     ProductBug(
         "wrong-line",
@@ -265,29 +274,38 @@ PRODUCT = [
         _outlined(co_name=lambda code: "outlined"),
         shows="events.function",
     ),
-    ProductBug("check-ignored", "a guard that fires raises", _run(_ignore_flag)),
-    ProductBug("check-inverted", "a guard fires when its test says so", _inverted_check),
-    ProductBug("only-first-check", "every guard counts", _only_first_check),
-    ProductBug("not-committed", "what is changed in place stays changed", _run(_uncommitted)),
-    ProductBug("tensors-not-restored", "a failed call changes tensors once", _plan(mutated=())),
-    ProductBug("rng-not-restored", "a failed call draws what eager draws", _plan(random=False), shows="rng.torch"),
-    ProductBug("python-rng-not-restored", "a failed call draws what eager draws", _no_random_state, shows="rng.random"),
+    ProductBug("check-ignored", "a guard that fires raises", _run(_ignore_flag), hint=42),
+    ProductBug("check-inverted", "a guard fires when its test says so", _inverted_check, hint=5),
+    ProductBug("only-first-check", "every guard counts", _only_first_check, hint=46),
+    ProductBug("not-committed", "what is changed in place stays changed", _run(_uncommitted), hint=1),
+    ProductBug("tensors-not-restored", "a failed call changes tensors once", _plan(mutated=()), hint=33),
+    ProductBug(
+        "rng-not-restored", "a failed call draws what eager draws", _plan(random=False), shows="rng.torch", hint=86
+    ),
+    ProductBug(
+        "python-rng-not-restored", "a failed call draws what eager draws", _no_random_state, shows="rng.random", hint=15
+    ),
     ProductBug("rng-drawn", "the random streams are eager's", _run(_draw), shows="rng.torch"),
-    ProductBug("original-runs-twice", "a failed call counts once", _original(_twice)),
-    ProductBug("exception-swallowed", "exceptions arrive", _original(_swallow), shows="error"),
-    ProductBug("exception-changed", "exceptions keep type and arguments", _original(_raise_other), shows="error"),
-    ProductBug("traceback-lost", "tracebacks show the user's frames", _original(_lose_frames), shows="error.frames"),
-    ProductBug("gradient-lost", "gradients flow", _results(lambda value: value.detach())),
-    ProductBug("identity-lost", "a returned input is the input", _results(lambda value: value.clone())),
-    ProductBug("strides-changed", "outputs keep their strides", _results(lambda value: value.contiguous())),
+    ProductBug("original-runs-twice", "a failed call counts once", _original(_twice), hint=45),
+    ProductBug("exception-swallowed", "exceptions arrive", _original(_swallow), shows="error", hint=42),
+    ProductBug(
+        "exception-changed", "exceptions keep type and arguments", _original(_raise_other), shows="error", hint=5
+    ),
+    ProductBug(
+        "traceback-lost", "tracebacks show the user's frames", _original(_lose_frames), shows="error.frames", hint=42
+    ),
+    ProductBug("gradient-lost", "gradients flow", _results(lambda value: value.detach()), hint=40),
+    ProductBug("identity-lost", "a returned input is the input", _results(lambda value: value.clone()), hint=1),
+    ProductBug("strides-changed", "outputs keep their strides", _results(lambda value: value.contiguous()), hint=8),
     ProductBug(
         "sides-swapped",
         "a select takes the side that was meant",
         lambda: _patched(
             _part("_marks"), "_pick", lambda right: lambda site, flag, one, other: right(site, flag, other, one)
         ),
+        hint=170,
     ),
-    ProductBug("aliases-ignored", "a select makes no new tensor where that shows", _aliases_ignored),
+    ProductBug("aliases-ignored", "a select makes no new tensor where that shows", _aliases_ignored, hint=178),
     ProductBug(
         "positions-lost",
         "mended code has the user's positions",
