@@ -117,7 +117,9 @@ def talkers(example: Example) -> list[str]:
 
 def mended_form(example: Example) -> str:
     """The lines of an example that mending changes, as they are then; and the functions that run after the graph."""
-    mended = mend_text(example.text.encode(), f"{example.name}.py", example.lines, [], talkers(example))
+    mended = mend_text(
+        example.text.encode(), f"{example.name}.py", example.lines, [], talkers(example), speculates=False
+    )
     if mended.declined:
         raise PageError(f"{example.name}: not mended: {mended.declined}")
     before, after = example.text.split("\n"), mended.text.decode().split("\n")
@@ -137,7 +139,9 @@ def mended_form(example: Example) -> str:
 
 def reasons(example: Example) -> dict[int, str]:
     """What the native mender says of the lines that it leaves."""
-    return mend_text(example.text.encode(), f"{example.name}.py", example.lines, [], talkers(example)).declined
+    return mend_text(
+        example.text.encode(), f"{example.name}.py", example.lines, [], talkers(example), speculates=False
+    ).declined
 
 
 def rewrite(page: Path) -> bool:

@@ -83,7 +83,7 @@ class Compiled:
     def __call__(self, model: Any) -> Any:
         from graphmend._compile import compile as mended_compile
 
-        compiled = mended_compile(model, backend="eager", **self.settings)
+        compiled = mended_compile(model, backend="eager", speculate=False, **self.settings)
         self.reports.append(compiled.report)
         return compiled
 

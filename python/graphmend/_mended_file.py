@@ -87,9 +87,16 @@ class _Flat:
 _KINDS = ("postpone", "check", "select", "speculate")
 
 
-def mend_text(source: bytes, file_name: str, lines: list[int], functions: list[int], talkers: list[str]) -> MendedText:
+def mend_text(
+    source: bytes,
+    file_name: str,
+    lines: list[int],
+    functions: list[int],
+    talkers: list[str],
+    speculates: bool = True,
+) -> MendedText:
     """Asks the native library for the mends of these lines, and of all that may break in the functions around those."""
-    flat = _Flat(library().mend(source, file_name, lines, functions, talkers))
+    flat = _Flat(library().mend(source, file_name, lines, functions, talkers, speculates))
     if flat.number() != 0:
         raise SourceError(file_name)
     result = MendedText(flat.bytes(), flat.pieces())

@@ -173,7 +173,13 @@ class Library:
             self._native.graphmend_result_free(pointer)
 
     def mend(
-        self, source: bytes, file_name: str, lines: Sequence[int], functions: Sequence[int], talkers: Sequence[str]
+        self,
+        source: bytes,
+        file_name: str,
+        lines: Sequence[int],
+        functions: Sequence[int],
+        talkers: Sequence[str],
+        speculates: bool,
     ) -> bytes:
         """Mends `source` at these lines, and all of the functions that begin at those.
 
@@ -193,7 +199,7 @@ class Library:
             len(names),
             ctypes.cast(firsts, ctypes.c_void_p),
             len(functions),
-            1,
+            speculates,
         )
         pointer = ctypes.POINTER(_Flat)()
         status = self._native.graphmend_mend(source, len(source), ctypes.byref(request), ctypes.byref(pointer))
