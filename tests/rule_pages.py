@@ -10,11 +10,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphmend._mended_file import mend_text
+from graphmend._mended_file import MendedText, mend_text
 
 RULES = Path(__file__).resolve().parent.parent / "rules"
 
 SECTIONS = ("Cause", "Example", "More examples", "Left alone", "Guaranteed")
+
+# A page with this line near its top is about predictions: they are on in its examples, and off in those of others.
+PREDICTIONS_ON = "These examples are compiled with `speculate=True`."
+# Behind `mend` or `leave`, where a single example has them off.
+_OFF = " speculate=False"
 
 # A fence with words behind `python` is read; any other block is only for people.
 _OPEN = re.compile(r"```python (.+)")
@@ -63,6 +68,9 @@ class Example:
     marks: tuple[Mark, ...]
     # The block that holds what it is mended to; none where it is left.
     mended: Block | None
+    # Whether the page has the mender predict values, and whether this example is compiled so.
+    mends_values: bool = False
+    speculates: bool = False
 
     @property
     def name(self) -> str:
@@ -81,20 +89,24 @@ def read_page(page: Path) -> list[Example]:
     """The examples of a page; raises where it is not in the format."""
     text = page.read_text(encoding="utf-8")
     blocks = list(_blocks(page, text.split("\n")))
+    predicts = PREDICTIONS_ON in text.partition("## Cause")[0].split("\n")
     found: list[Example] = []
     while blocks:
         first = blocks.pop(0)
-        if first.words not in ("mend", "leave"):
+        words = first.words.removesuffix(_OFF) if predicts else first.words
+        if words not in ("mend", "leave"):
             raise _wrong(page, first.start, f"`{first.words}` where `mend` or `leave` was expected")
         mended = blocks.pop(0) if blocks and blocks[0].words == "mended" else None
-        if (mended is None) != (first.words == "leave"):
+        if (mended is None) != (words == "leave"):
             raise _wrong(page, first.end, "a `mended` block follows each `mend` block, and no `leave` block")
         if not blocks or blocks[0].words != "run":
             raise _wrong(page, first.end, "a `run` block ends each example")
         marks = tuple(_marks(page, first))
         if any((mark.reason is None) != (mended is not None) for mark in marks) or not marks:
             raise _wrong(page, first.start, "`# breaks` belongs in a `mend` block, `# left: …` in a `leave` block")
-        found.append(Example(page.stem, len(found) + 1, first.text, blocks.pop(0).text, marks, mended))
+        speculates = predicts and words == first.words
+        number = len(found) + 1
+        found.append(Example(page.stem, number, first.text, blocks.pop(0).text, marks, mended, predicts, speculates))
     headings = tuple(re.findall(r"^## (.+)$", text, re.MULTILINE))
     if headings != SECTIONS:
         raise PageError(f"{page}: its headings are {', '.join(headings)}; not {', '.join(SECTIONS)}")
@@ -117,9 +129,7 @@ def talkers(example: Example) -> list[str]:
 
 def mended_form(example: Example) -> str:
     """The lines of an example that mending changes, as they are then; and the functions that run after the graph."""
-    mended = mend_text(
-        example.text.encode(), f"{example.name}.py", example.lines, [], talkers(example), speculates=False
-    )
+    mended = _mended(example)
     if mended.declined:
         raise PageError(f"{example.name}: not mended: {mended.declined}")
     before, after = example.text.split("\n"), mended.text.decode().split("\n")
@@ -139,9 +149,12 @@ def mended_form(example: Example) -> str:
 
 def reasons(example: Example) -> dict[int, str]:
     """What the native mender says of the lines that it leaves."""
-    return mend_text(
-        example.text.encode(), f"{example.name}.py", example.lines, [], talkers(example), speculates=False
-    ).declined
+    return _mended(example).declined
+
+
+def _mended(example: Example) -> MendedText:
+    name = f"{example.name}.py"
+    return mend_text(example.text.encode(), name, example.lines, [], talkers(example), example.mends_values)
 
 
 def rewrite(page: Path) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from rule_pages import (
+    PREDICTIONS_ON,
     RULES,
     Example,
     Mark,
@@ -76,14 +77,14 @@ def test_mender_leaves_it_for_the_page_s_reason(example: Example) -> None:
 class Compiled:
     """Compiles what an example calls, and keeps the reports."""
 
-    def __init__(self, **settings: Any) -> None:
-        self.settings = settings
+    def __init__(self, example: Example, **settings: Any) -> None:
+        self.settings = {"speculate": example.speculates, **settings}
         self.reports: list[Any] = []
 
     def __call__(self, model: Any) -> Any:
         from graphmend._compile import compile as mended_compile
 
-        compiled = mended_compile(model, backend="eager", speculate=False, **self.settings)
+        compiled = mended_compile(model, backend="eager", **self.settings)
         self.reports.append(compiled.report)
         return compiled
 
@@ -122,7 +123,7 @@ def test_mended_is_whole_and_the_same(example: Example, tmp_path: Path) -> None:
 
     path = saved(example, tmp_path)
     eager = run(example, path)
-    compiled = Compiled()
+    compiled = Compiled(example)
     assert run(example, path, compiled) == eager
     assert compiled.left() == set()
     mended = [entry for report in compiled.reports for entry in report.mended]
@@ -133,7 +134,7 @@ def test_mended_is_whole_and_the_same(example: Example, tmp_path: Path) -> None:
         if torch.__version__.startswith("2.13."):
             assert entry.gb_type in breaks_named(RULES / f"{entry.mend}.md")
     # And where torch is told that nothing may break.
-    assert run(example, path, Compiled(fullgraph=True)) == eager
+    assert run(example, path, Compiled(example, fullgraph=True)) == eager
 
 
 @needs_torch
@@ -142,7 +143,7 @@ def test_left_is_the_same_and_says_why(example: Example, tmp_path: Path) -> None
     from rule_runs import run
 
     path = saved(example, tmp_path)
-    compiled = Compiled()
+    compiled = Compiled(example)
     seen = run(example, path, compiled)
     assert compiled.left() == {(mark.line, mark.reason) for mark in example.marks}
     # Behind a break the frames are those of plain `torch.compile`.
@@ -174,6 +175,18 @@ def test_page_is_read(tmp_path: Path) -> None:
     (example,) = read_page(page_of(tmp_path, left + RUN))
     assert example.marks == (Mark(3, "so it is", True),)
     assert example.mended is None
+
+
+def test_page_says_whether_values_are_predicted(tmp_path: Path) -> None:
+    left = FIRST.replace("python mend", "python leave speculate=False").replace("# breaks", "# left: so it is")
+    page = page_of(tmp_path, GOOD + left + RUN)
+    with pytest.raises(PageError, match="where `mend` or `leave` was expected"):
+        read_page(page)
+    text = page.read_text(encoding="utf-8")
+    page.write_text(text.replace("# trial\n", f"# trial\n\n{PREDICTIONS_ON}\n"), encoding="utf-8")
+    assert [(each.mends_values, each.speculates) for each in read_page(page)] == [(True, True), (True, False)]
+    (example,) = read_page(page_of(tmp_path, GOOD))
+    assert (example.mends_values, example.speculates) == (False, False)
 
 
 @pytest.mark.parametrize(

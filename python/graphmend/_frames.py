@@ -9,6 +9,7 @@ the frame has happened yet, and its own code runs instead, in eager.
 """
 
 import contextlib
+import dataclasses
 import inspect
 import random
 import time
@@ -48,7 +49,7 @@ class MendingCallback:
                 return convert(frame, cache_entry, frame_state)
         for _ in range(_MAX_ROUNDS):
             started = time.perf_counter()
-            traced = _mended_code.replacement(code, frame.f_globals)
+            traced = _mended_code.replacement(code, frame.f_globals, bool(self.backend.speculates))
             view = frame if traced is code else _torch_private.FrameView(frame, traced)
             self.backend.begin_frame(code, frame.f_globals)
             try:
@@ -76,6 +77,7 @@ class MendingCallback:
                 break
         else:
             result = self._convert_with_breaks(frame, cache_entry, frame_state)
+        self.backend.end_frame()
         if result.guarded_code is not None:
             self.report.calls += not self.backend.frame.has_transaction
             self.report.graphs += self.backend.frame.graphs
@@ -83,9 +85,7 @@ class MendingCallback:
             self._note_mended()
             self._bound_versions(code)
             if self.backend.frame.has_transaction:
-                recovery = Recovery(
-                    code, result.guarded_code.code, frame.f_globals, self.backend.frame.draws, self.report
-                )
+                recovery = Recovery(self.backend, code, result.guarded_code.code, frame.f_globals, self.report)
                 result.guarded_code.code = _torch_private.frame_that_calls(code, recovery)
         return result
 
@@ -93,8 +93,8 @@ class MendingCallback:
         """As plain `torch.compile` does it, but with all mends around the break that stays."""
         convert = self._torchdynamo_orig_backend
         code: CodeType = frame.f_code
-        _mended_code.mend_around(code, frame.f_globals)
-        traced = _mended_code.replacement(code, frame.f_globals)
+        _mended_code.mend_around(code, frame.f_globals, bool(self.backend.speculates))
+        traced = _mended_code.replacement(code, frame.f_globals, bool(self.backend.speculates))
         self.backend.begin_frame(code, frame.f_globals)
         _torch_private.forget_errors(convert)
         view = frame if traced is code else _torch_private.FrameView(frame, traced)
@@ -114,7 +114,12 @@ class MendingCallback:
                 _speculate.give_up(keys)
 
     def _note_mended(self) -> None:
-        """Adds what was mended for an earlier compile, and is part of this one."""
+        """Adds what was mended for an earlier compile, and is part of this one; says which mend it became."""
+        marked = self.backend.frame.marked
+        for i, entry in enumerate(self.report.mended):
+            kinds = [kind for site, kind in entry.sites if site in marked]
+            if kinds and entry.mend not in kinds:
+                self.report.mended[i] = dataclasses.replace(entry, mend=kinds[0])
         known = {_place(entry) for entry in self.report.breaks}
         again = [_broken[site] for site in self.backend.frame.marked & _broken.keys()]
         for entry in sorted(again, key=lambda entry: (entry.file, entry.line, entry.column or 0)):
@@ -124,11 +129,11 @@ class MendingCallback:
 
     def _mend(self, place: Place) -> bool:
         traced = self.backend.frame.traced
-        mend = _mended_code.mend(place, traced)
+        mend = _mended_code.mend(place, traced, bool(self.backend.speculates))
         if not isinstance(mend, Mend):
             # A statement that only talks may break anywhere inside of what it calls.
             for outer in place.callers():
-                talking = _mended_code.mend(outer, traced, only_talking=True)
+                talking = _mended_code.mend(outer, traced, bool(self.backend.speculates), only_talking=True)
                 if isinstance(talking, Mend):
                     place, mend = outer, talking
                     break
@@ -147,7 +152,7 @@ class MendingCallback:
             message=place.message,
             column=place.column,
             end_column=place.end_column,
-            sites=tuple(_mended_code.sites(place)),
+            sites=tuple(_mended_code.sites(place).items()),
         )
         if is_mended:
             _broken.update((site, entry) for site in _mended_code.sites(place))
@@ -167,9 +172,12 @@ def _place(entry: Break) -> tuple[str, int]:
 class Recovery:
     """Runs a frame as compiled; if that must not count, as it is."""
 
-    def __init__(self, code: CodeType, compiled: CodeType, space: dict[str, Any], draws: bool, report: Report) -> None:
+    def __init__(
+        self, backend: MendedBackend, code: CodeType, compiled: CodeType, space: dict[str, Any], report: Report
+    ) -> None:
         self.code = code
-        self.draws = draws
+        self.draws = backend.frame.draws
+        self.speculates = bool(backend.speculates)
         # Dynamo takes the graph out of the globals when this code object is gone.
         self.kept = compiled
         self.compiled = _torch_private.all_positional(compiled)
@@ -194,7 +202,7 @@ class Recovery:
             if error is None:
                 return self.run_code(self.code, closure, values)
             with _replay.of(delivered, error), _mended_code.in_live_functions():
-                code = _mended_code.replacement(self.code, self.globals)
+                code = _mended_code.replacement(self.code, self.globals, self.speculates)
                 return self.run_code(code, closure, values)
         finally:
             _torch_private.set_eval_frame(prior)

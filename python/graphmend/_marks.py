@@ -5,6 +5,7 @@ these functions are traced too: they put markers into the graph (see `_transacti
 statement must run as it stands, and so break the graph as it always did.
 """
 
+import math
 from collections.abc import Callable
 from types import CodeType
 from typing import Any
@@ -28,7 +29,7 @@ def code_to_trace(code: CodeType, space: dict[str, Any]) -> CodeType:
     if backend is None or backend.frame.plain:
         return code
     backend.frame.traced[code] = space
-    return _mended_code.replacement(code, space)
+    return _mended_code.replacement(code, space, bool(backend.speculates))
 
 
 @torch._dynamo.assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
@@ -315,8 +316,8 @@ def _learn(site: str) -> str:
 
 
 @torch._dynamo.assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
-def _decoded(text: str) -> Any:
-    return _speculate.decode(text)
+def _item(text: str, i: int) -> Any:
+    return _speculate.decode(text)[i]
 
 
 def _predicted(site: str, tensor: torch.Tensor) -> Any:
@@ -328,21 +329,34 @@ def _predicted(site: str, tensor: torch.Tensor) -> Any:
     if key == "":
         return None
     text = getattr(_speculate.PREDICTIONS, key)
-    value = _decoded(text)
-    expected = torch.tensor(value, dtype=tensor.dtype, device=tensor.device)
-    differs = tensor.detach() != expected
+    # Built in the trace, so that each call has a list of its own.
+    items = [_item(text, i) for i in range(tensor.numel())]
+    value = _nested(items, tensor.shape, 0, 0)
+    expected = torch.tensor(items, dtype=tensor.dtype, device=tensor.device).reshape(tensor.shape)
+    actual = tensor.detach()
+    differs = actual != expected
     if tensor.is_floating_point():
-        # A NaN is what was predicted if a NaN was.
-        differs = torch.logical_and(differs, torch.logical_not(torch.isnan(tensor) & torch.isnan(expected)))
+        # Zeros have signs, and a NaN is what was predicted if a NaN was.
+        differs = torch.logical_or(differs, torch.signbit(actual) != torch.signbit(expected))
+        differs = torch.logical_and(differs, torch.logical_not(torch.isnan(actual) & torch.isnan(expected)))
     torch.ops.graphmend.predicted(key, text, tensor, differs.any())
     return value
 
 
+def _nested(items: list[Any], shape: tuple[int, ...], dim: int, start: int) -> Any:
+    """Items as `tolist` nests them."""
+    if dim == len(shape):
+        return items[start]
+    step = math.prod(shape[dim + 1 :])
+    return [_nested(items, shape, dim + 1, start + i * step) for i in range(shape[dim])]
+
+
 def value(site: str, kind: str, tensor: Any) -> Any:
     """`tensor.item()`, `tensor.tolist()`, `int(tensor)`, `float(tensor)`, `bool(tensor)`"""
-    if isinstance(tensor, torch.Tensor) and (kind == "tolist" or tensor.numel() == 1):
+    # Of a tensor that requires grad, torch warns, and its value is another in every step.
+    if isinstance(tensor, torch.Tensor) and not tensor.requires_grad and (kind == "tolist" or tensor.numel() == 1):
         predicted = _predicted(site, tensor if kind == "tolist" else tensor.reshape(()))
-        if predicted is not None:
+        if predicted is not None and (kind != "int" or -math.inf < predicted < math.inf):
             if kind == "int":
                 return int(predicted)
             if kind == "float":
@@ -366,8 +380,10 @@ def truth_of(site: str, test: Any) -> Any:
     return test
 
 
-def index(site: str, bound: Any) -> Any:
-    """A size or a position; a tensor as the number it stands for."""
+def index(site: str, owner: Any, bound: Any) -> Any:
+    """A size or a position; a tensor as the number it stands for. `owner` is whose method it is given to, if any."""
+    if owner is not None and owner is not torch and not isinstance(owner, torch.Tensor):
+        return bound
     if isinstance(bound, torch.Tensor) and bound.numel() == 1 and not bound.is_floating_point():
         predicted = _predicted(site, bound.reshape(()))
         if predicted is not None:
@@ -382,15 +398,19 @@ def _positions(site: str, tensor: Any) -> Any:
     count = _predicted(site, (tensor != 0).sum())
     if count is None:
         return None
+    if count == 0:
+        return torch.empty_strided((tensor.dim(), 0), (0, 1), dtype=torch.int64, device=tensor.device)
     rows = torch.empty(tensor.dim(), count, dtype=torch.int64, device=tensor.device)
     rows.copy_(torch.nonzero_static(tensor, size=count).t())
     return rows
 
 
-def nonzero(site: str, tensor: Any) -> Any:
-    """`torch.nonzero(tensor)`, whose columns lie together in memory"""
+def nonzero(site: str, kind: str, tensor: Any) -> Any:
+    """`tensor.nonzero()`, or `torch.nonzero(tensor)`, whose columns lie together in memory"""
     rows = _positions(site, tensor)
-    return torch.nonzero(tensor) if rows is None else rows.t()
+    if rows is None:
+        return tensor.nonzero() if kind == "method" else torch.nonzero(tensor)
+    return rows.t()
 
 
 def where(site: str, condition: Any) -> Any:

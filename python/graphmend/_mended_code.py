@@ -36,7 +36,7 @@ _RESUMED = "torch_dynamo_resume_in_"
 _lock = threading.RLock()
 _numbers = itertools.count()
 # By file and module: the same file may be run as several modules.
-_sources: dict[tuple[str, int], "MendedSource"] = {}
+_sources: dict[tuple[str, int, bool], "MendedSource"] = {}
 _declared: weakref.WeakSet[Callable[..., Any]] = weakref.WeakSet()
 
 
@@ -53,16 +53,18 @@ def forget_all() -> int:
         return count
 
 
-def replacement(code: CodeType, space: dict[str, Any]) -> CodeType:
+def replacement(code: CodeType, space: dict[str, Any], speculates: bool) -> CodeType:
     """The code to trace in the stead of `code`, whose globals are `space`: mended if there are mends, else itself."""
-    source = _sources.get((code.co_filename, id(space)))
+    source = _sources.get((code.co_filename, id(space), speculates))
     return source.codes.get(code, code) if source else code
 
 
-def mend(place: Place, traced: dict[CodeType, dict[str, Any]], only_talking: bool = False) -> Mend | str:
+def mend(
+    place: Place, traced: dict[CodeType, dict[str, Any]], speculates: bool, only_talking: bool = False
+) -> Mend | str:
     """Mends the statement where a graph broke; or the reason why it is left.
 
-    `traced` has the code that was traced, with its globals.
+    `traced` has the code that was traced, with its globals; `speculates`: values that Python needs may be predicted.
     """
     if _is_foreign(place.file):
         return "it is in torch or in the standard library"
@@ -77,7 +79,7 @@ def mend(place: Place, traced: dict[CodeType, dict[str, Any]], only_talking: boo
             return "it stands behind a break that is left"
         if code.co_name.startswith("<"):
             return "it stands in a lambda or a comprehension"
-        return _source_of(code, space).mend(code, place.line, only_talking)
+        return _source_of(code, space, speculates).mend(code, place.line, only_talking)
 
 
 def _code_at(place: Place, traced: dict[CodeType, dict[str, Any]]) -> tuple[CodeType, dict[str, Any]] | None:
@@ -87,23 +89,23 @@ def _code_at(place: Place, traced: dict[CodeType, dict[str, Any]]) -> tuple[Code
     return None
 
 
-def mend_around(code: CodeType, space: dict[str, Any]) -> None:
+def mend_around(code: CodeType, space: dict[str, Any], speculates: bool) -> None:
     """Mends whatever a function has that may break, as one of its breaks stays: what comes behind that one is compiled
     in pieces, which are made of the code that is traced now."""
     if not _scope.is_mended(code.co_filename, space):
         return
     with _lock:
-        source = _source_of(code, space)
+        source = _source_of(code, space, speculates)
         if not source.trouble and code in source.originals:
             source.mend_function(code)
 
 
-def _source_of(code: CodeType, space: dict[str, Any]) -> "MendedSource":
-    key = (code.co_filename, id(space))
+def _source_of(code: CodeType, space: dict[str, Any], speculates: bool) -> "MendedSource":
+    key = (code.co_filename, id(space), speculates)
     source = _sources.get(key)
     # A module that was reloaded has another text, and the same globals.
     if source is None or not source.has(code):
-        again = MendedSource(code.co_filename, space, code.co_flags, next(_numbers))
+        again = MendedSource(code.co_filename, space, code.co_flags, next(_numbers), speculates)
         if source is None or again.has(code):
             source = _sources[key] = again
     return source
@@ -154,10 +156,11 @@ def _attribute(value: Any, path: str) -> Any:
     return value
 
 
-def sites(place: Place) -> list[str]:
-    """The sites of the mends at a place."""
-    sources = [source for (file, _), source in _sources.items() if file == place.file]
-    return [mend.site for source in sources if source.mended for mend in source.mended.mends if mend.line == place.line]
+def sites(place: Place) -> dict[str, str]:
+    """The sites of the mends at a place, and what kind of mend each is."""
+    sources = [source for (file, _, _), source in _sources.items() if file == place.file and source.mended]
+    mends = [mend for source in sources if source.mended for mend in source.mended.mends]
+    return {mend.site: mend.kind for mend in mends if mend.line == place.line}
 
 
 @functools.cache
@@ -185,8 +188,9 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 class MendedSource:
     """A file, as one module's, and what was done to it."""
 
-    def __init__(self, file_name: str, space: dict[str, Any], flags: int, number: int) -> None:
+    def __init__(self, file_name: str, space: dict[str, Any], flags: int, number: int, speculates: bool) -> None:
         self.file_name = file_name
+        self.speculates = speculates
         # Part of the names of sites: modules that share a file do not share its effects.
         self.name = f"{file_name}#{number}"
         self.globals = space
@@ -244,7 +248,7 @@ class MendedSource:
             self.functions.append(line)
 
     def _mend_text(self, lines: list[int], functions: list[int]) -> MendedText:
-        return _mended_file.mend_text(self.source, self.name, lines, functions, self.talkers())
+        return _mended_file.mend_text(self.source, self.name, lines, functions, self.talkers(), self.speculates)
 
     def talkers(self) -> list[str]:
         """Names in this file's globals of what only talks to the outside."""
@@ -263,7 +267,10 @@ class MendedSource:
         return names + _names_of_declared(self.globals)
 
     def _install(self, mended: MendedText) -> str | None:
-        module = _mended_file.compile_module(self.source, mended, self.file_name, self.flags)
+        try:
+            module = _mended_file.compile_module(self.source, mended, self.file_name, self.flags)
+        except (SyntaxError, ValueError, RecursionError) as error:
+            return f"its mended text does not compile ({error})"
         new_codes = list(_codes(module))
         if [code.co_name for code in new_codes] != [code.co_name for code in self.originals]:
             return "its functions could not be told apart"

@@ -47,8 +47,8 @@ class Break:
     # Characters in the line, from 0; None when they are not known.
     column: int | None = None
     end_column: int | None = None
-    # By which the mend is known.
-    sites: tuple[str, ...] = ()
+    # The marks of its mends, and what kind of mend each is of.
+    sites: tuple[tuple[str, str], ...] = ()
 
     @property
     def source(self) -> str:
@@ -64,7 +64,7 @@ class Break:
         """Of a speculated place: how often the prediction was right."""
         if self.mend != "speculate" or "graphmend._speculate" not in sys.modules:
             return ""
-        hits, total = sys.modules["graphmend._speculate"].rate(self.sites)
+        hits, total = sys.modules["graphmend._speculate"].rate(site for site, _ in self.sites)
         return f" ({hits} of {total} right)" if total else ""
 
     @property

@@ -8,6 +8,7 @@ it or makes one. A site that goes on being wrong is given up, and breaks the gra
 """
 
 import ast
+import functools
 import itertools
 import math
 import operator
@@ -61,7 +62,8 @@ def site_of(name: str) -> str:
 
 def rate(of_sites: Iterable[str]) -> tuple[int, int]:
     """How often predictions at these sites were right, and how often they were looked at."""
-    known = [site for key, site in sites.items() if site_of(key) in set(of_sites)]
+    wanted = set(of_sites)
+    known = [site for key, site in sites.items() if site_of(key) in wanted]
     return sum(site.hits for site in known), sum(site.hits + site.misses for site in known)
 
 
@@ -110,17 +112,20 @@ def encode(value: Any) -> str:
     return repr(value)
 
 
-def decode(text: str) -> Any:
-    """The reverse of `encode`."""
-    return _decoded(ast.literal_eval(text))
-
-
-def _decoded(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_decoded(item) for item in value]
-    if isinstance(value, str):
-        return float(value) if value in ("inf", "-inf", "nan") else float.fromhex(value)
-    return value
+@functools.lru_cache(maxsize=256)
+def decode(text: str) -> list[Any]:
+    """The items that were encoded, in order, however they were nested."""
+    items: list[Any] = []
+    stack = [ast.literal_eval(text)]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, list):
+            stack += reversed(value)
+        elif isinstance(value, str):
+            items.append(float(value) if value in ("inf", "-inf", "nan") else float.fromhex(value))
+        else:
+            items.append(value)
+    return items
 
 
 class _ImpureError(Exception):
@@ -135,8 +140,13 @@ class _Watch(TorchDispatchMode):  # type: ignore[misc,unused-ignore]
         self.kept = kept
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func.namespace not in ("aten", "prims"):
+            raise _ImpureError("it hangs on an operator that is not torch's own")
         if torch.Tag.nondeterministic_seeded in func.tags:
             raise _ImpureError("it hangs on random numbers")
+        # Its statistics are changed without a word in its schema.
+        if "batch_norm" in func.__name__ and any(value is True for value in args):
+            raise _ImpureError("it hangs on a normalisation that is being trained")
         for argument, value in zip(func._schema.arguments, args, strict=False):
             if argument.alias_info is not None and argument.alias_info.is_write:
                 tensors = value if isinstance(value, (list, tuple)) else [value]
@@ -166,6 +176,9 @@ class Shadow:
         except _ImpureError as error:
             self.trouble = str(error)
             raise
+        except Exception as error:
+            self.trouble = f"computing it raises {type(error).__name__}"
+            raise _ImpureError(self.trouble) from None
         return self.values[node]
 
     def _needed(self, node: torch.fx.Node) -> list[torch.fx.Node]:
@@ -206,7 +219,7 @@ class Shadow:
             return None
         args = torch.fx.map_arg(node.args, lambda each: self.values[each])
         kwargs = torch.fx.map_arg(node.kwargs, lambda each: self.values[each])
-        if node.op == "call_function":
+        if node.op == "call_function" and _torch_private.is_torch_function(node.target):
             return node.target(*args, **kwargs)
         if node.op == "call_method":
             return getattr(args[0], str(node.target))(*args[1:], **kwargs)

@@ -13,6 +13,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import CodeType
 from typing import Any
 
@@ -34,6 +35,8 @@ try:
     from torch._dynamo.backends.registry import get_default_backend
 except ImportError:
     get_default_backend = None
+
+_PACKAGE = str(Path(__file__).parent)
 
 SUPPORTED = ((2, 11), (2, 13))
 
@@ -270,7 +273,8 @@ class Place:
 
 
 def break_place(error: BaseException) -> Place | None:
-    stack = getattr(error, "real_stack", None)
+    # A break inside of what mended code calls is its caller's.
+    stack = [frame for frame in getattr(error, "real_stack", None) or () if not frame.filename.startswith(_PACKAGE)]
     if not stack:
         return None
     frame = stack[-1]
@@ -356,6 +360,14 @@ def _by_own_code(original: Callable[..., Any]) -> Callable[..., Any]:
         return original(_own_code.get(code, code), *args)
 
     return by_own_code
+
+
+def is_torch_function(target: Any) -> bool:
+    """Whether a graph's function is one of torch's own or of Python's operators, and no operator on functions."""
+    if isinstance(target, torch._ops.HigherOrderOperator):
+        return False
+    module = getattr(target, "__module__", None) or ""
+    return isinstance(target, torch._ops.OpOverload) or module.partition(".")[0] in ("torch", "_operator", "math")
 
 
 def recompile_limit() -> int:

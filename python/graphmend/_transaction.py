@@ -131,6 +131,11 @@ class MendedBackend:
         self.frame.traced.clear()
         self.frame.traced[code] = space
 
+    def end_frame(self) -> None:
+        """Lets go of the call's values."""
+        self.frame.attempt = None
+        self.frame.shadow = _speculate.Shadow()
+
     @contextlib.contextmanager
     def without_mends(self) -> Iterator[None]:
         self.frame.plain = True

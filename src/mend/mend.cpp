@@ -170,7 +170,7 @@ class Mender {
   // Whatever in a statement needs the value of a tensor in Python.
   bool mend_values(NodeId place, uint32_t line) {
     if (!context_.request.speculates) return false;
-    std::vector<Speculated> all = speculate(context_, place);
+    std::vector<Speculated> all = speculate(context_, facts(), place);
     for (Speculated& one : all) {
       result_.mends.push_back({MendKind::Speculate, line, context_.span(place), one.site, {}});
       edits_.push_back({one.replaced, std::move(one.text)});

@@ -12,12 +12,12 @@ namespace graphmend {
 
 namespace {
 
-// Calls whose arguments are sizes and positions; a tensor among them is turned into a number.
-constexpr std::array<std::string_view, 32> kTakesSizes = {
-    "arange", "linspace", "logspace",  "zeros",     "ones",   "full",    "empty",    "eye",
-    "rand",   "randn",    "view",      "reshape",   "expand", "repeat",  "narrow",   "new_zeros",
-    "split",  "new_ones", "new_full",  "new_empty", "tile",   "chunk",   "unfold",   "roll",
-    "range",  "pad",      "unflatten", "triu",      "tril",   "randint", "randperm", "movedim"};
+// Functions of torch whose arguments are all sizes and ends, and methods of tensors whose arguments are.
+constexpr std::array<std::string_view, 9> kMakers = {"arange", "linspace", "logspace", "zeros", "ones",
+                                                     "empty",  "eye",      "rand",     "randn"};
+constexpr std::array<std::string_view, 11> kSizedMethods = {"view",      "reshape",   "expand",   "repeat",
+                                                            "narrow",    "new_zeros", "new_ones", "new_empty",
+                                                            "unflatten", "tile",      "unfold"};
 
 template <size_t n>
 bool is_one_of(std::string_view name, const std::array<std::string_view, n>& names) {
@@ -26,7 +26,8 @@ bool is_one_of(std::string_view name, const std::array<std::string_view, n>& nam
 
 class Speculation {
  public:
-  explicit Speculation(const MendContext& context) : context_(context), tree_(context.tree) {}
+  Speculation(const MendContext& context, const ModuleFacts& facts)
+      : context_(context), tree_(context.tree), facts_(facts) {}
 
   void header(NodeId statement) {
     const NodeKind kind = tree_.kind(statement);
@@ -47,9 +48,10 @@ class Speculation {
   void expressions(NodeId root) {
     for (NodeId id = root; id < tree_.end_of(root);) {
       const NodeKind kind = tree_.kind(id);
-      // What runs at another time is another statement's concern.
-      if (kind == NodeKind::Lambda || kind == NodeKind::GeneratorExp || kind == NodeKind::ListComp ||
-          kind == NodeKind::SetComp || kind == NodeKind::DictComp) {
+      // What runs at another time is another statement's concern. Fields of f-strings may show their own text, and
+      // before 3.12 take no quotes.
+      if (kind == NodeKind::FString || kind == NodeKind::Lambda || kind == NodeKind::GeneratorExp ||
+          kind == NodeKind::ListComp || kind == NodeKind::SetComp || kind == NodeKind::DictComp) {
         id = tree_.end_of(id);
         continue;
       }
@@ -81,24 +83,39 @@ class Speculation {
     if (tree_.kind(callee) == NodeKind::Name) {
       const std::string_view name = context_.text_of(callee);
       const bool converts = name == "int" || name == "float" || name == "bool";
+      if (!is_builtin(callee)) return;
       if (converts && arguments.size() == 1 && is_plain(arguments[0])) {
         return wrap(id, "value", "'" + std::string(name) + "', ", arguments[0]);
       }
-      if (is_one_of(name, kTakesSizes)) sizes(arguments);
+      if (name == "range") sizes(arguments, "None");
       return;
     }
     if (tree_.kind(callee) != NodeKind::Attribute) return;
     NodeId receiver = tree_.first_child(callee);
     const std::string_view method = context_.token_at(tree_[callee].last_token);
-    const bool on_torch = context_.text_of(receiver) == "torch";
+    const bool on_torch = context_.text_of(receiver) == "torch" && is_global(receiver);
     if ((method == "item" || method == "tolist") && arguments.empty()) {
       return wrap(id, "value", "'" + std::string(method) + "', ", receiver);
     }
-    if (method == "nonzero" && arguments.empty() && !on_torch) return wrap(id, "nonzero", "", receiver);
+    if (method == "nonzero" && arguments.empty() && !on_torch) return wrap(id, "nonzero", "'method', ", receiver);
     if ((method == "nonzero" || method == "where") && on_torch && arguments.size() == 1 && is_plain(arguments[0])) {
-      return wrap(id, method == "where" ? "where" : "nonzero", "", arguments[0]);
+      if (method == "where") return wrap(id, "where", "", arguments[0]);
+      return wrap(id, "nonzero", "'function', ", arguments[0]);
     }
-    if (is_one_of(method, kTakesSizes)) sizes(arguments);
+    if (on_torch) {
+      // Of other functions the first argument is a tensor.
+      if (is_one_of(method, kMakers)) sizes(arguments, "torch");
+      return;
+    }
+    // Whose method it is shows while tracing; a name can be looked at twice.
+    const std::string owner = context_.dotted_name(receiver);
+    if (!owner.empty() && is_one_of(method, kSizedMethods)) sizes(arguments, owner);
+  }
+
+  bool is_builtin(NodeId name) const { return !facts_.scopes.binding(name); }
+  bool is_global(NodeId name) const {
+    const SymbolId symbol = facts_.scopes.symbol(name);
+    return symbol && facts_.scopes[symbol].is_global();
   }
 
   bool is_plain(NodeId argument) const {
@@ -106,25 +123,25 @@ class Speculation {
     return kind != NodeKind::Keyword && kind != NodeKind::Starred;
   }
 
-  void sizes(const std::vector<NodeId>& arguments) {
+  void sizes(const std::vector<NodeId>& arguments, const std::string& owner) {
     for (NodeId argument : arguments) {
       if (tree_.kind(argument) == NodeKind::Starred) continue;
       NodeId value = tree_.kind(argument) == NodeKind::Keyword ? tree_.first_child(argument) : argument;
       if (tree_.kind(value) == NodeKind::Tuple || tree_.kind(value) == NodeKind::List) {
-        for (NodeId element : tree_.children(value)) size(element);
+        for (NodeId element : tree_.children(value)) size(element, owner);
       } else {
-        size(value);
+        size(value, owner);
       }
     }
   }
 
-  void size(NodeId value) {
+  void size(NodeId value, const std::string& owner) {
     switch (tree_.kind(value)) {
       case NodeKind::Name:
       case NodeKind::BinOp:
       case NodeKind::Attribute:
       case NodeKind::Subscript:
-        return wrap(value, "index", "", value);
+        return wrap(value, "index", owner + ", ", value);
       default:
         return;
     }
@@ -133,7 +150,7 @@ class Speculation {
   void slice(NodeId id) {
     for (NodeId bound : tree_.children(id)) {
       if (tree_.kind(bound) != NodeKind::Number && tree_.kind(bound) != NodeKind::UnaryOp)
-        wrap(bound, "index", "", bound);
+        wrap(bound, "index", "None, ", bound);
     }
   }
 
@@ -149,13 +166,14 @@ class Speculation {
 
   const MendContext& context_;
   const Tree& tree_;
+  const ModuleFacts& facts_;
   std::vector<Speculated> found_;
 };
 
 }  // namespace
 
-std::vector<Speculated> speculate(const MendContext& context, NodeId statement) {
-  Speculation speculation(context);
+std::vector<Speculated> speculate(const MendContext& context, const ModuleFacts& facts, NodeId statement) {
+  Speculation speculation(context, facts);
   speculation.header(statement);
   return speculation.take();
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "mend/context.h"
+#include "mend/function_facts.h"
 #include "mend/piece_text.h"
 
 namespace graphmend {
@@ -17,6 +18,6 @@ struct Speculated {
 };
 
 // Of the statement itself, or of the header of one that has a body. Empty when nothing in it needs a value.
-std::vector<Speculated> speculate(const MendContext& context, NodeId statement);
+std::vector<Speculated> speculate(const MendContext& context, const ModuleFacts& facts, NodeId statement);
 
 }  // namespace graphmend

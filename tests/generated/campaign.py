@@ -8,6 +8,7 @@ import logging
 import os
 import tempfile
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -86,7 +87,10 @@ def prepare(backend: str) -> None:
         inductor.fallback_random = True
     # Dynamo times every new set of guards with the caches flushed; 15 % of a small program's time, for a log line.
     vars(torch._dynamo.guards)["profile_guard_manager"] = lambda *_: 0.0
-    torch.compile(lambda x: x * 2 if x.sum() > 0 else x - 1, backend=backend)(torch.ones(3))
+    with warnings.catch_warnings():
+        # What torch imports on first use warns of itself.
+        warnings.simplefilter("ignore")
+        torch.compile(lambda x: x * 2 if x.sum() > 0 else x - 1, backend=backend)(torch.ones(3))
     torch._dynamo.reset()
 
 
