@@ -138,6 +138,11 @@ generated: build-release .venv/ready ## random programs, mended and not (ARGS="-
 	$(step) "generated programs"
 	@$(in_checkout) -m tests.generated $(ARGS)
 
+.PHONY: third-party
+third-party: build-release .venv/ready ## test suites of other packages, plainly and mended (ARGS=backwards: their files reversed)
+	$(step) "other people's tests"
+	@tools/third_party_suite.sh $(ARGS)
+
 FUZZ_SECONDS ?= 600
 FUZZ_ROUNDS ?= 100000
 .PHONY: fuzz

@@ -43,12 +43,13 @@ def compile(  # noqa: A001 - the name of what it stands in for
     mode: str | None = None,
     options: dict[str, Any] | None = None,
     disable: bool = False,
-    speculate: bool | str = True,
+    speculate: bool | str = False,
     **others: Any,
 ) -> Any:
     """As `torch.compile`, with the same arguments; what it returns has a `report` besides.
 
-    `speculate`: whether values that Python needs of tensors are predicted; "report" only tells what would be.
+    `speculate`: whether values that Python needs of tensors are predicted; "report" only tells what would be. Off
+    unless you ask for it.
     """
     if speculate not in (True, False, "report"):
         raise ValueError(f"speculate is True, False or 'report', not {speculate!r}")

@@ -102,7 +102,7 @@ class FrameRecord(threading.local):
 class MendedBackend:
     """The backend that Dynamo calls for our frames; `inner` is the one the user asked for."""
 
-    def __init__(self, inner: Callable[..., Any], speculates: bool | str = True) -> None:
+    def __init__(self, inner: Callable[..., Any], speculates: bool | str = False) -> None:
         self.inner = inner
         # True, False, or "report": then predictions are only told of.
         self.speculates = speculates
