@@ -300,7 +300,7 @@ def _learn(site: str) -> str:
         frame.passed = {}
         frame.shadow = _speculate.Shadow()
     occurrence = frame.passed[site] = frame.passed.get(site, -1) + 1
-    key = _speculate.key_of(site, occurrence)
+    key = _speculate.key_of(site, occurrence, backend.number)
     try:
         value = _speculate.python_value(frame.shadow.value(_torch_private.last_wanted()))
     except _speculate.Impure as error:

@@ -1,10 +1,10 @@
 """Values that Python needs of tensors, predicted: where predictions come from, and when they are given up.
 
-A prediction belongs to a site and an occurrence: the n-th time that a trace passes the site. While Dynamo traces, the
-value is computed from the graph so far and the real inputs of this call (`Shadow`); nothing of the user's program runs
-for it, and nothing is changed. The compiled graph compares. When it was wrong, the frame's own code runs instead, the
-value that was seen is the next prediction, and Dynamo, which guards on predictions, finds the graph that was made for
-it or makes one. A site that goes on being wrong is given up, and breaks the graph as it always did.
+A prediction belongs to a compiled model, a site and an occurrence: the n-th time that a trace passes the site. While
+Dynamo traces, the value is computed from the graph so far and the real inputs of this call (`Shadow`); nothing of the
+user's program runs for it, and nothing is changed. The compiled graph compares. When it was wrong, the frame's own code
+runs instead, the value that was seen is the next prediction, and Dynamo, which guards on predictions, finds the graph
+that was made for it or makes one. A site that goes on being wrong is given up, and breaks the graph as it always did.
 """
 
 import ast
@@ -51,8 +51,8 @@ class Site:
 sites: dict[str, Site] = {}
 
 
-def key_of(site: str, occurrence: int) -> str:
-    return f"p{site}_{occurrence}"
+def key_of(site: str, occurrence: int, model: int) -> str:
+    return f"p{site}_{occurrence}_{model}"
 
 
 def site_of(name: str) -> str:

@@ -11,6 +11,7 @@ outputs.
 
 import contextlib
 import functools
+import itertools
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -99,11 +100,16 @@ class FrameRecord(threading.local):
         self.traced: dict[CodeType, dict[str, Any]] = {}
 
 
+_numbers = itertools.count()
+
+
 class MendedBackend:
     """The backend that Dynamo calls for our frames; `inner` is the one the user asked for."""
 
     def __init__(self, inner: Callable[..., Any], speculates: bool | str = False) -> None:
         self.inner = inner
+        # Each has its own predictions.
+        self.number = next(_numbers)
         # True, False, or "report": then predictions are only told of.
         self.speculates = speculates
         self.frame = FrameRecord()

@@ -61,7 +61,7 @@ def test_same_seed_same_program() -> None:
 def test_programs_are_the_same_after_mending(backend: str, count: int) -> None:
     # Small batches on Inductor, so that both processes have work to the end.
     batch = 40 if backend == "eager" else 2
-    summary = run_campaign(dataclasses.replace(MENDED, backend=backend, batch=batch), range(count))
+    summary = run_campaign(dataclasses.replace(MENDED, backend=backend, batch=batch, limit=240.0), range(count))
     assert summary.programs == count
     assert [(f.index, f.kind, f.text) for f in summary.failures] == []
     if count >= 300:
