@@ -68,8 +68,7 @@ class Example:
     marks: tuple[Mark, ...]
     # The block that holds what it is mended to; none where it is left.
     mended: Block | None
-    # Whether the page has the mender predict values, and whether this example is compiled so.
-    mends_values: bool = False
+    # Whether values that Python needs of tensors are predicted.
     speculates: bool = False
 
     @property
@@ -106,7 +105,7 @@ def read_page(page: Path) -> list[Example]:
             raise _wrong(page, first.start, "`# breaks` belongs in a `mend` block, `# left: …` in a `leave` block")
         speculates = predicts and words == first.words
         number = len(found) + 1
-        found.append(Example(page.stem, number, first.text, blocks.pop(0).text, marks, mended, predicts, speculates))
+        found.append(Example(page.stem, number, first.text, blocks.pop(0).text, marks, mended, speculates))
     headings = tuple(re.findall(r"^## (.+)$", text, re.MULTILINE))
     if headings != SECTIONS:
         raise PageError(f"{page}: its headings are {', '.join(headings)}; not {', '.join(SECTIONS)}")
@@ -154,7 +153,7 @@ def reasons(example: Example) -> dict[int, str]:
 
 def _mended(example: Example) -> MendedText:
     name = f"{example.name}.py"
-    return mend_text(example.text.encode(), name, example.lines, [], talkers(example), example.mends_values)
+    return mend_text(example.text.encode(), name, example.lines, [], talkers(example), example.speculates)
 
 
 def rewrite(page: Path) -> bool:

@@ -42,7 +42,8 @@ run_suite() {
     echo "== $name $version, $run, $order"
     rm -f "$results-$run.xml"
     timeout "$limit" "${command[@]}" -m pytest -o addopts= -p no:cacheprovider -p no:graphmend "${plugins[@]}" -q \
-      --junitxml="$results-$run.xml" --tb=no --disable-warnings "${files[@]}" 2>&1 | tail -n 30 | cut -c 1-200 || true
+      --junitxml="$results-$run.xml" --tb=no --disable-warnings "${files[@]}" 2>&1 | tee "$results-$run.log" |
+      grep -E '^graphmend: |^[0-9].* in [0-9.]+s' || true
   done
   popd >/dev/null
   local row

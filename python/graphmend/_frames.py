@@ -84,7 +84,10 @@ class MendingCallback:
             self.report.ops += self.backend.frame.ops
             self._note_mended()
             self._bound_versions(code)
-            if self.backend.frame.has_transaction:
+            # Dynamo puts a frame's variables where its own code has them; what was made of other code may have them
+            # elsewhere, and is called as a function.
+            is_other = _mended_code.replacement(code, frame.f_globals, bool(self.backend.speculates)) is not code
+            if self.backend.frame.has_transaction or is_other:
                 recovery = Recovery(self.backend, code, result.guarded_code.code, frame.f_globals, self.report)
                 result.guarded_code.code = _torch_private.frame_that_calls(code, recovery)
         return result

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 import torch._dynamo
 from torch._dynamo import bytecode_transformation as bytecode
-from torch._dynamo import convert_frame, exc
+from torch._dynamo import convert_frame, exc, guards
 from torch._dynamo import utils as dynamo_utils
 from torch._dynamo.eval_frame import OptimizedModule, set_code_exec_strategy, set_eval_frame, skip_code
 from torch._dynamo.symbolic_convert import InliningInstructionTranslator, InstructionTranslator
@@ -70,11 +70,12 @@ def require_torch() -> None:
             f"graphmend mends torch {'.'.join(map(str, SUPPORTED[0]))} to {'.'.join(map(str, SUPPORTED[1]))}; "
             f"this is torch {torch.__version__}"
         )
-    tell_less()
-    count_by_own_code()
-    for name in ("_TorchCompileWrapper", "_TorchCompileInductorWrapper"):
-        if not hasattr(torch, name):
+    needed = ((torch, "_TorchCompileWrapper"), (torch, "_TorchCompileInductorWrapper"), (guards, "get_framelocals_idx"))
+    for module, name in needed:
+        if not hasattr(module, name):
             raise TorchVersionError(f"torch {torch.__version__} has no {name}; graphmend cannot mend with it")
+    tell_less()
+    go_by_own_code()
 
 
 # The marker operators. `emit` carries an effect's values out of the graph, `check` a flag that must hold its
@@ -346,8 +347,9 @@ _own_code: weakref.WeakKeyDictionary[CodeType, CodeType] = weakref.WeakKeyDictio
 
 
 @functools.cache
-def count_by_own_code() -> None:
-    """Lets the limit of recompilations count what was compiled for the frame's own code."""
+def go_by_own_code() -> None:
+    """Guards find a frame's variables where its own code has them, and recompilations are counted by it."""
+    guards.get_framelocals_idx = _by_own_code(guards.get_framelocals_idx)
     for name in ("_get_cache_entries_for_region", "_get_total_cache_entry_count"):
         original = getattr(convert_frame, name, None)
         if original is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import functools
 import random
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -78,20 +77,20 @@ class Everything(torch.nn.Module):  # type: ignore[misc,unused-ignore]
         self.linear = torch.nn.Linear(3, 3)
         self.register_buffer("total", torch.zeros(3))
         self.steps = 0
-        self.history: list[Any] = []
+        self.table: dict[str, Any] = {"count": 0}
         self.last: Any = None
 
     def forward(self, x: Any, given: list[Any]) -> Any:
         self.steps += 1
         print("begin", self.steps)
-        y = self.linear(x)
+        y = self.linear(x * 2)
         count = int(x.max().item())
-        self.history.append(count)
+        self.table["count"] = count
         self.total += x.sum(0)
-        noise = torch.rand(3) * random.uniform(0, 1)
         x.mul_(count)
         given.append(count)
         print("count", count, x.sum().item())
+        noise = torch.rand(3) * random.uniform(0, 1)
         if count > 4:
             raise ValueError("too many", count, self.total.clone())
         self.last = y
@@ -100,10 +99,10 @@ class Everything(torch.nn.Module):  # type: ignore[misc,unused-ignore]
 
 @pytest.mark.parametrize(("backend", "fullgraph"), [("eager", False), ("eager", True), ("aot_eager", False)])
 def test_a_wrong_prediction_leaves_what_eager_leaves(backend: str, fullgraph: bool) -> None:
-    calls: list[Any] = [(torch.full((2, 3), float(value)), []) for value in (1, 1, 2, 1, 9, 2, 2, 3)]
+    calls: list[Any] = [(torch.full((2, 3), float(value)), []) for value in (1, 1, 1, 9, 1, 2, 2, 3)]
     compiled = same_program(Everything(), calls, __file__, backend=backend, fullgraph=fullgraph)
     assert compiled.report.whole
-    assert 3 <= compiled.report.misses <= 5
+    assert compiled.report.misses == 3
 
 
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])
@@ -274,7 +273,9 @@ def test_sizes_and_values_change_together() -> None:
         y = x[: int(count)]
         return y * x.shape[0] + torch.arange(y.shape[0])
 
-    calls = [(torch.ones(size), torch.tensor(count)) for size, count in [(4, 2), (4, 2), (5, 2), (6, 3), (6, 9), (7, 3)]]
+    calls = [
+        (torch.ones(size), torch.tensor(count)) for size, count in [(4, 2), (4, 2), (5, 2), (6, 3), (6, 9), (7, 3)]
+    ]
     compiled = same_program(head, calls, __file__, dynamic=True)
     assert compiled.report.whole
     assert compiled.report.misses >= 1
@@ -303,8 +304,7 @@ def test_a_number_that_is_no_integer_as_one() -> None:
     same_program(whole, [(torch.tensor(value),) for value in (NAN, 1.5, 2.5)], __file__)
 
 
-DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64"]
-DTYPES += ["float16", "bfloat16", "float32", "float64", "complex64", "complex128"]
+DTYPES = ["bool", "uint8", "int32", "int64", "bfloat16", "float32", "float64", "complex64"]
 
 
 @pytest.mark.parametrize("name", DTYPES)
@@ -348,105 +348,6 @@ def test_lists_are_new_in_each_call() -> None:
         seen[0].append(5)
         seen.append(5)
     same_program(listed, [(torch.zeros(size),) for size in [(0, 3), (2, 0), (0,), (1, 2, 0)]], __file__)
-
-
-# Settings, reports, copies, threads.
-
-
-def scaled_twice(x: Any) -> Any:
-    y = x * x.max().item()
-    return y + x.min().item()
-
-
-def test_speculation_that_is_off() -> None:
-    compiled = same_program(scaled_twice, numbers(1, 2, 1), __file__, speculate=False)
-    assert reasons(compiled) == {"no mend for this kind of statement"}
-    assert compiled.report.misses == 0
-    assert _speculate.sites == {}
-
-
-def test_speculation_that_is_only_reported() -> None:
-    compiled = same_program(scaled_twice, numbers(4, 2), __file__, speculate="report")
-    assert reasons(compiled) == {"speculation would predict 4.0 here", "speculation would predict -1.0 here"}
-    assert compiled.report.misses == 0
-
-
-@pytest.mark.parametrize("value", ["yes", None, 2])
-def test_a_wrong_setting(value: Any) -> None:
-    with pytest.raises(ValueError, match="speculate is True, False or 'report'"):
-        mended_compile(scaled_twice, speculate=value)
-
-
-def test_the_report_shows_how_often_predictions_were_right() -> None:
-    def scaled(x: Any) -> Any:
-        return x * x.max().item()
-
-    compiled = same_program(scaled, numbers(1, 1, 1, 2, 2), __file__)
-    (entry,) = compiled.report.mended
-    assert str(entry).endswith("mended: speculate (4 of 5 right)")
-    assert "the original ran in 1 of 5 calls" in str(compiled.report)
-
-
-def test_models_of_one_class_have_their_own_predictions() -> None:
-    class Scaled(torch.nn.Module):  # type: ignore[misc,unused-ignore]
-        def forward(self, x: Any) -> Any:
-            return x * x.max().item()
-
-    backends = [Counting(), Counting()]
-    models = [mended_compile(Scaled(), backend=backend) for backend in backends]
-    for _ in range(8):
-        for i, model in enumerate(models):
-            assert torch.equal(model(torch.full((2,), i + 2.0)), torch.full((2,), (i + 2.0) ** 2))
-    assert [(model.report.misses, model.report.left) for model in models] == [(0, []), (0, [])]
-    assert [backend.graphs for backend in backends] == [1, 1]
-
-
-def test_a_copy_of_a_compiled_model() -> None:
-    class Counting(torch.nn.Module):  # type: ignore[misc,unused-ignore]
-        def __init__(self) -> None:
-            super().__init__()
-            self.register_buffer("total", torch.zeros(3))
-
-        def forward(self, x: Any) -> Any:
-            self.total += x.max().item()
-            return x * self.total
-
-    model = Counting()
-    compiled = mended_compile(copy.deepcopy(model), backend="eager")
-    for call in (model, compiled):
-        call(torch.ones(3))
-    twin = copy.deepcopy(compiled)
-    for value in (1.0, 3.0, 3.0, 1.0):
-        x = torch.full((3,), value)
-        assert torch.equal(model(x), twin(x))
-    assert torch.equal(model.total, twin.total)
-    assert torch.equal(compiled.total, torch.ones(3))
-    assert twin.report.whole
-
-
-def test_threads() -> None:
-    def scaled(x: Any) -> Any:
-        y = x.sin() * x.max().item()
-        return y if y.sum() > 3 else y[:1]
-
-    shared = mended_compile(scaled, backend="eager")
-    found: list[str] = []
-
-    def work(start: int) -> None:
-        own = mended_compile(scaled, backend="eager")
-        for i in range(12):
-            x = torch.full((3,), float(start + i // 4))
-            for call in (own, shared):
-                if not torch.equal(call(x.clone()), scaled(x)):
-                    found.append(f"{start} {i}")
-
-    threads = [threading.Thread(target=work, args=(start,)) for start in (1, 2, 5)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == []
-    assert shared.report.calls > 0
 
 
 def test_inductor() -> None:

@@ -1,0 +1,289 @@
+"""Predicted values in use: settings, reports, several models, copies, threads; and what is computed to predict them."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import functools
+import gc
+import io
+import threading
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from compiled_calls import same_program as same_program_as
+
+from graphmend import _speculate
+from graphmend._compile import compile as graphmend_compile
+
+# torch warns on its own account.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+mended_compile = functools.partial(graphmend_compile, speculate=True)
+same_program = functools.partial(same_program_as, speculate=True)
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> Iterator[None]:
+    """Nothing is known of any site, and nothing is compiled."""
+    torch._dynamo.reset()
+    _speculate.sites.clear()
+    vars(_speculate.PREDICTIONS).clear()
+    yield
+    torch._dynamo.reset()
+
+
+def numbers(*values: float) -> list[tuple[Any]]:
+    """Calls with a tensor whose largest element is the value."""
+    return [(torch.tensor([value, 0.5, -1.0]),) for value in values]
+
+
+def reasons(compiled: Any) -> set[str]:
+    return {entry.reason for entry in compiled.report.left}
+
+
+def known_ahead(why: str) -> set[str]:
+    return {f"its value is not known ahead: {why}"}
+
+
+def scaled_twice(x: Any) -> Any:
+    y = x * x.max().item()
+    return y + x.min().item()
+
+
+def test_speculation_that_is_off() -> None:
+    compiled = same_program(scaled_twice, numbers(1, 2, 1), __file__, speculate=False)
+    assert reasons(compiled) == {"no mend for this kind of statement", "it stands behind a break that is left"}
+    assert compiled.report.misses == 0
+    assert _speculate.sites == {}
+
+
+def test_speculation_that_is_only_reported() -> None:
+    compiled = same_program(scaled_twice, numbers(4, 2), __file__, speculate="report")
+    assert reasons(compiled) == {"speculation would predict 4.0 here", "speculation would predict -1.0 here"}
+    assert compiled.report.misses == 0
+
+
+@pytest.mark.parametrize("value", ["yes", None, 2])
+def test_a_wrong_setting(value: Any) -> None:
+    with pytest.raises(ValueError, match="speculate is True, False or 'report'"):
+        mended_compile(scaled_twice, speculate=value)
+
+
+def test_the_report_shows_how_often_predictions_were_right() -> None:
+    def scaled(x: Any) -> Any:
+        return x * x.max().item()
+
+    compiled = same_program(scaled, numbers(1, 1, 1, 2, 2), __file__)
+    (entry,) = compiled.report.mended
+    assert str(entry).endswith("mended: speculate (4 of 5 right)")
+    assert "the original ran in 1 of 5 calls" in str(compiled.report)
+
+
+def test_models_of_one_class_have_their_own_predictions() -> None:
+    class Scaled(torch.nn.Module):  # type: ignore[misc,unused-ignore]
+        def forward(self, x: Any) -> Any:
+            return x * x.max().item()
+
+    models = [mended_compile(Scaled(), backend="eager") for _ in range(2)]
+    for _ in range(8):
+        for i, model in enumerate(models):
+            assert torch.equal(model(torch.full((2,), i + 2.0)), torch.full((2,), (i + 2.0) ** 2))
+    assert [(model.report.misses, model.report.left) for model in models] == [(0, []), (0, [])]
+    assert [model.report.graphs for model in models] == [1, 1]
+
+
+def test_a_copy_of_a_compiled_model() -> None:
+    class Counting(torch.nn.Module):  # type: ignore[misc,unused-ignore]
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("total", torch.zeros(3))
+
+        def forward(self, x: Any) -> Any:
+            self.total += x.max().item()
+            return x * self.total
+
+    model = Counting()
+    compiled = mended_compile(copy.deepcopy(model), backend="eager")
+    for call in (model, compiled):
+        call(torch.ones(3))
+    twin = copy.deepcopy(compiled)
+    for value in (1.0, 3.0, 3.0, 1.0):
+        x = torch.full((3,), value)
+        assert torch.equal(model(x), twin(x))
+    assert torch.equal(model.total, twin.total)
+    assert torch.equal(compiled.total, torch.ones(3))
+    assert twin.report.whole
+
+
+def test_threads() -> None:
+    def scaled(x: Any) -> Any:
+        y = x.sin() * x.max().item()
+        return y if y.sum() > 3 else y[:1]
+
+    shared = mended_compile(scaled, backend="eager")
+    found: list[str] = []
+
+    def work(start: int) -> None:
+        own = mended_compile(scaled, backend="eager")
+        for i in range(12):
+            x = torch.full((3,), float(start + i // 4))
+            for call in (own, shared):
+                if not torch.equal(call(x.clone()), scaled(x)):
+                    found.append(f"{start} {i}")
+
+    threads = [threading.Thread(target=work, args=(start,)) for start in (1, 2, 5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == []
+    assert shared.report.calls > 0
+
+
+# To predict a value, nothing of the program runs and nothing is changed.
+
+
+class Normalised(torch.nn.Module):  # type: ignore[misc,unused-ignore]
+    def __init__(self, norm: Any) -> None:
+        super().__init__()
+        self.norm = norm
+
+    def forward(self, x: Any) -> Any:
+        y = self.norm(x)
+        return y * y.detach().max().item()
+
+
+@pytest.mark.parametrize("name", ["BatchNorm1d", "InstanceNorm1d"])
+@pytest.mark.parametrize("train", [True, False])
+def test_statistics_are_counted_once(name: str, train: bool) -> None:
+    norm = getattr(torch.nn, name)(3, track_running_stats=True)
+    calls = [(torch.arange(12.0).reshape(1, 3, 4) * i,) for i in (1, 1, 2)]
+    compiled = same_program(Normalised(norm).train(train), calls, __file__)
+    if train:
+        assert reasons(compiled) == known_ahead("it hangs on a normalisation that is being trained")
+    else:
+        assert compiled.report.whole
+
+
+def test_random_numbers_are_drawn_once() -> None:
+    def noisy(x: Any) -> Any:
+        y = torch.nn.functional.dropout(x, 0.5) + torch.rand(3)
+        return y * y.max().item()
+
+    compiled = same_program(noisy, numbers(1, 1, 2), __file__)
+    assert reasons(compiled) == known_ahead("it hangs on random numbers")
+
+
+def test_an_input_that_was_changed() -> None:
+    def push(x: Any) -> Any:
+        x.add_(1)
+        return x * x.max().item()
+
+    compiled = same_program(push, numbers(1, 1, 2), __file__)
+    assert reasons(compiled) == known_ahead("it hangs on an input that is changed")
+
+
+def test_what_was_made_on_the_way_may_be_changed() -> None:
+    def push(x: Any) -> Any:
+        y = x * 2
+        y[0] += 1
+        y.mul_(2)
+        return x * y.max().item()
+
+    compiled = same_program(push, numbers(1, 1, 2), __file__)
+    assert compiled.report.whole
+
+
+@torch.library.custom_op("graphmend_tests::talk", mutates_args=())  # type: ignore[misc,unused-ignore]
+def talk(x: torch.Tensor) -> torch.Tensor:
+    print("talk")
+    return x * 2
+
+
+@talk.register_fake  # type: ignore[misc,unused-ignore]
+def _(x: torch.Tensor) -> torch.Tensor:
+    return torch.empty_like(x)
+
+
+def test_operators_of_others_run_once() -> None:
+    def talked(x: Any) -> Any:
+        y = talk(x)
+        return y * y.max().item()
+
+    shown = io.StringIO()
+    with contextlib.redirect_stdout(shown):
+        compiled = mended_compile(talked, backend="eager")
+        compiled(torch.ones(3))
+    assert shown.getvalue() == "talk\n"
+    assert reasons(compiled) == known_ahead("it hangs on an operator that is not torch's own")
+
+
+def test_nothing_is_kept_alive() -> None:
+    def scaled(x: Any) -> Any:
+        y = x * 2
+        return x * y.max().item()
+
+    compiled = mended_compile(scaled, backend="eager")
+    x = torch.ones(3)
+    kept = weakref.ref(x)
+    compiled(x)
+    del x
+    gc.collect()
+    assert kept() is None
+    assert compiled.report.whole
+
+
+# What only looks like a tensor's value.
+
+
+class Other:
+    def nonzero(self) -> int:
+        return 5
+
+    def item(self) -> int:
+        return 6
+
+    def repeat(self, value: Any) -> str:
+        return type(value).__name__
+
+
+def test_methods_of_others() -> None:
+    def mixed(x: Any, other: Any, n: Any) -> Any:
+        return x * other.nonzero() + other.item() + x.max().item(), other.repeat(n)
+
+    same_program(mixed, [(*x, Other(), torch.tensor([2])) for x in numbers(1, 2)], __file__, frames=False)
+
+
+def test_names_that_are_no_builtins() -> None:
+    def mixed(x: Any, int: Any, range: Any) -> Any:  # noqa: A002
+        return int(x.max()), range(x.argmax()), x * x.max().item()
+
+    def double(x: Any) -> Any:
+        return x * 2
+
+    compiled = mended_compile(mixed, backend="eager")
+    for (x,) in numbers(1, 1, 2):
+        for seen, expected in zip(compiled(x, double, double), mixed(x, double, double), strict=True):
+            assert torch.equal(seen, expected)
+
+
+def test_a_tensor_among_sizes() -> None:
+    def tiled(x: Any, n: Any) -> Any:
+        return torch.tile(x, (n.item(),)), torch.roll(x, n.item()), x.repeat(n)
+
+    calls = [(torch.tensor([5]), torch.tensor(n)) for n in (3, 3, 2)]
+    same_program(tiled, calls, __file__)
+
+
+def test_text_in_f_strings() -> None:
+    def shown(x: Any) -> Any:
+        return x + 1, f"{x.max().item()}", f"{x.max().item()=}"  # noqa: Q000
+
+    same_program(shown, numbers(1, 1, 2), __file__)
