@@ -48,6 +48,9 @@ def _select_applies(site: str) -> bool:
     backend = _backend()
     if backend is None or site in backend.declined:
         return False
+    backend.frame.trouble = backend.cannot_carry.get(_torch_private.traced_code())
+    if backend.frame.trouble is not None:
+        return False
     backend.frame.selected.append(site)
     return True
 

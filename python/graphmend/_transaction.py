@@ -178,7 +178,15 @@ class MendedBackend:
             self.frame.keys.update(seen.key for seen in plan.seen)
         self.frame.draws |= _torch_private.draws_python_random()
         self.frame.ops += sum(node.op.startswith("call") for node in graph.graph.nodes)
-        compiled: Callable[..., Any] = self.inner(graph, example_inputs, **kwargs)
+        try:
+            compiled: Callable[..., Any] = self.inner(graph, example_inputs, **kwargs)
+        except Exception as error:
+            code = _torch_private.traced_code()
+            if not names or code in self.cannot_carry:
+                raise
+            # What a mend has joined may be more than the backend takes; in pieces it may be right.
+            self.cannot_carry[code] = f"the backend fails on the whole graph ({type(error).__name__})"
+            raise _torch_private.TraceAgain(restart_reason=self.cannot_carry[code]) from None
         if plan is None:
             return compiled
         self.frame.has_transaction = True

@@ -197,8 +197,7 @@ def test_alternating_values() -> None:
     backend = Counting()
     same_program(scaled, numbers(*[1, 2] * 15), __file__, backend=backend)
     assert backend.graphs <= torch._dynamo.config.recompile_limit
-    ran = backend.runs
-    assert ran >= 15
+    assert backend.runs >= 15
 
 
 def test_several_values_of_a_site() -> None:
@@ -257,7 +256,7 @@ def test_many_sites_do_not_use_up_the_recompilations() -> None:
 
     backend = Counting()
     calls = []
-    for i in range(36):
+    for i in range(24):
         x = torch.zeros(6)
         x[: i % 6 + 1] = float(i // 6 + 1)
         calls.append((x,))
@@ -304,7 +303,7 @@ def test_a_number_that_is_no_integer_as_one() -> None:
     same_program(whole, [(torch.tensor(value),) for value in (NAN, 1.5, 2.5)], __file__)
 
 
-DTYPES = ["bool", "uint8", "int32", "int64", "bfloat16", "float32", "float64", "complex64"]
+DTYPES = ["bool", "uint8", "int64", "bfloat16", "float64", "complex64"]
 
 
 @pytest.mark.parametrize("name", DTYPES)

@@ -201,13 +201,13 @@ def test_what_was_made_on_the_way_may_be_changed() -> None:
     assert compiled.report.whole
 
 
-@torch.library.custom_op("graphmend_tests::talk", mutates_args=())  # type: ignore[misc,unused-ignore]
+@torch.library.custom_op("graphmend_tests::talk", mutates_args=())  # type: ignore[misc,untyped-decorator,unused-ignore]
 def talk(x: torch.Tensor) -> torch.Tensor:
     print("talk")
     return x * 2
 
 
-@talk.register_fake  # type: ignore[misc,unused-ignore]
+@talk.register_fake  # type: ignore[misc,untyped-decorator,unused-ignore]
 def _(x: torch.Tensor) -> torch.Tensor:
     return torch.empty_like(x)
 
@@ -284,6 +284,6 @@ def test_a_tensor_among_sizes() -> None:
 
 def test_text_in_f_strings() -> None:
     def shown(x: Any) -> Any:
-        return x + 1, f"{x.max().item()}", f"{x.max().item()=}"  # noqa: Q000
+        return x + 1, f'"{x.max().item()}"', f"{x.max().item()=}"
 
     same_program(shown, numbers(1, 1, 2), __file__)
