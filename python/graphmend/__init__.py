@@ -14,6 +14,8 @@ True
 ['Module', 'Assign', 'Name', 'Call', 'Name', 'Number']
 
 Nothing is loaded until it is used: importing this package is cheap and has no side effects.
+
+(PYTEST_DONT_REWRITE: pytest loads a plugin of ours, and finds no assertions to rewrite here.)
 """
 
 # What type checkers understand, without the price of importing `typing`.
