@@ -327,6 +327,9 @@ def _predicted(site: str, tensor: torch.Tensor) -> Any:
     """The value that is predicted for a tensor, compared after the graph; None if none is."""
     if not torch.compiler.is_dynamo_compiling() or not _mends_apply() or not _carry():
         return None
+    if tensor.numel() > _speculate.MAX_ELEMENTS:
+        _decline(site, "its value has too many elements to be predicted")
+        return None
     torch.ops.graphmend.wanted(tensor)
     key = _learn(site)
     if key == "":

@@ -25,6 +25,8 @@ from graphmend import _torch_private
 # A site may miss this often more than a quarter of its hits, and know this many values.
 _PATIENCE = 4
 _MAX_VALUES = 6
+# Larger tensors are seldom the same twice, and slow to compare number by number while tracing.
+MAX_ELEMENTS = 256
 
 
 class Predictions:

@@ -88,7 +88,7 @@ TEST(Api, bad_requests_are_refused) {
   const graphmend_options small = {4, kEverything, 0, 0};
   EXPECT_EQ(graphmend_read("x", 1, &small, &result), GRAPHMEND_BAD_REQUEST);
   EXPECT_EQ(result, nullptr);
-  EXPECT_EQ(Read("x", 128).status, GRAPHMEND_BAD_REQUEST);
+  EXPECT_EQ(Read("x", 1U << 20).status, GRAPHMEND_BAD_REQUEST);
   EXPECT_EQ(Read("x", 1, 7).status, GRAPHMEND_BAD_REQUEST);
   EXPECT_EQ(Read("x", 1, 16).status, GRAPHMEND_BAD_REQUEST);
   EXPECT_EQ(Read("x", 1, 8, 2).status, GRAPHMEND_BAD_REQUEST);

@@ -75,7 +75,7 @@ TEST(Select, Choices) {
 
 TEST(Select, AttributesAreJoinedLikeNames) {
   MendCase made("def f(self, x):\n    if x.any():\n        self.scale = x + 1\n    return x\n", {2});
-  EXPECT_TRUE(made.shows("(x,), True, (self, 'scale')):")) << made.shown() << made.reason();
+  EXPECT_TRUE(made.shows("(self, x,), True, (self, 'scale')):")) << made.shown() << made.reason();
   EXPECT_TRUE(made.shows("(self.scale,) = __graphmend__.join(")) << made.shown();
   EXPECT_NE(reason_for("    if x.any():\n        y = x\n        y.a = 1\n    return x\n"), "");
   EXPECT_NE(reason_for("    if x.any():\n        x.y.a = 1\n    return x\n"), "");
