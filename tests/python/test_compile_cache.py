@@ -1,4 +1,4 @@
-"""What a second process finds in Inductor's caches: the graphs of mended models are pure, so they hit like any other."""
+"""What a second process finds in Inductor's caches: graphs of mended models are pure, so they hit like any other."""
 
 import json
 import os
