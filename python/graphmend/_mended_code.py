@@ -254,7 +254,7 @@ class MendedSource:
         """Names in this file's globals of what only talks to the outside."""
         names = [] if "print" in self.globals else ["print"]
         for name, value in list(self.globals.items()):
-            if isinstance(value, logging.Logger):
+            if isinstance(value, (logging.Logger, logging.LoggerAdapter)):
                 names.append(f"{name}.*")
             elif value is logging:
                 names += [f"{name}.{function}" for function in _LOGGING_FUNCTIONS]
