@@ -98,8 +98,9 @@ def _stack_of(site: str) -> str:
 
 
 @torch._dynamo.assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
-def _draws() -> bool:
-    return _torch_private.draws_python_random()
+def _is_declined(site: str) -> bool:
+    backend = _backend()
+    return backend is None or site in backend.declined
 
 
 def tracing() -> bool:
@@ -118,7 +119,7 @@ def post(site: str, *values: Any) -> bool:
     """Carries an effect's values out of the graph. False: a value cannot travel, the statement runs as it stands."""
     if not torch.compiler.is_dynamo_compiling():
         return _replay.next_is_done()
-    if not _carry():
+    if not _carry() or _is_declined(site):
         return False
     spec = [_stack_of(site)]
     ints: list[int] = []
@@ -126,11 +127,6 @@ def post(site: str, *values: Any) -> bool:
     for value in values:
         if not _values.describe(value, spec, ints, tensors):
             return bool(_decline(site, "an argument is neither a tensor, a number, text nor made of these"))
-    if _draws():
-        # While tracing, a number that Python has just drawn passes for a tensor.
-        for tensor in tensors:
-            if tensor.dim() == 0:
-                return bool(_decline(site, "a number drawn from `random` cannot be told from a tensor"))
     torch.ops.graphmend.emit(site, "".join(spec), ints, tensors)
     return True
 

@@ -187,7 +187,9 @@ def report_from_dict(data: dict[str, Any]) -> Report:
     """The reverse of `Report.to_dict`."""
 
     def place(entry: dict[str, Any]) -> Break:
-        return Break(**{name: entry[name] for name in Break.__dataclass_fields__})
+        fields = {name: entry[name] for name in Break.__dataclass_fields__}
+        # JSON knows no tuples.
+        return Break(**{**fields, "sites": tuple(tuple(pair) for pair in fields["sites"])})
 
     numbers = {name: data[name] for name in ("name", "calls", "misses", "graphs", "ops", "seconds")}
     return Report(mended=[place(e) for e in data["mended"]], left=[place(e) for e in data["left"]], **numbers)

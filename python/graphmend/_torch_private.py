@@ -23,6 +23,7 @@ from torch._dynamo import bytecode_transformation as bytecode
 from torch._dynamo import convert_frame, exc, guards
 from torch._dynamo import utils as dynamo_utils
 from torch._dynamo.eval_frame import OptimizedModule, set_code_exec_strategy, set_eval_frame, skip_code
+from torch._dynamo.source import RandomValueSource
 from torch._dynamo.symbolic_convert import InliningInstructionTranslator, InstructionTranslator
 from torch._dynamo.types import FrameAction, FrameExecStrategy
 from torch._dynamo.variables.functions import init_cellvars
@@ -375,6 +376,20 @@ def is_torch_function(target: Any) -> bool:
 def recompile_limit() -> int:
     limit: int = torch._dynamo.config.recompile_limit
     return limit
+
+
+def is_drawn_number(node: torch.fx.Node) -> bool:
+    """Whether a node stands for a number of Python's `random`, or is made of such numbers alone."""
+    inputs, seen, stack = [], set(), [node]
+    while stack:
+        each = stack.pop()
+        if each in seen:
+            continue
+        seen.add(each)
+        if each.op == "placeholder":
+            inputs.append(each)
+        stack += each.all_input_nodes
+    return bool(inputs) and all(isinstance(each.meta["grapharg"].source, RandomValueSource) for each in inputs)
 
 
 def talks_to_other_processes(graph: torch.fx.GraphModule) -> bool:

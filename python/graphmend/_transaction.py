@@ -150,6 +150,15 @@ class MendedBackend:
         finally:
             self.frame.plain = False
 
+    def _decline_drawn_numbers(self, graph: torch.fx.GraphModule) -> None:
+        """A number that Python has just drawn passes for a tensor while tracing, and would be shown as one."""
+        for node in graph.graph.nodes:
+            if _torch_private.marker_name(node.target) == "emit":
+                site, _, _, values = node.args
+                if any(_torch_private.is_drawn_number(value) for value in values):
+                    self.declined[site] = "a number drawn from `random` cannot be told from a tensor"
+                    raise _torch_private.TraceAgain(restart_reason=self.declined[site])
+
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy of a compiled model starts afresh.
         return MendedBackend, (self.inner, self.speculates)
@@ -163,6 +172,7 @@ class MendedBackend:
             graph.graph.erase_node(node)
         names = [node.args[0] for node in graph.graph.nodes if _torch_private.marker_name(node.target)]
         _remove_joined(graph, self.declined)
+        self._decline_drawn_numbers(graph)
         markers = [node for node in graph.graph.nodes if _torch_private.marker_name(node.target)]
         plan = None
         if markers:

@@ -43,6 +43,16 @@ class Known:
     anywhere: bool = False
 
 
+def _warned_again(difference: Difference, program: Program) -> bool:
+    if difference.place != "events" or "'filter': 'default'" not in program.text:
+        return False
+    expected, seen = (
+        [event for event in events if "warning" not in str(event)]  # type: ignore[attr-defined,unused-ignore]
+        for events in (difference.expected, difference.seen)
+    )
+    return expected == seen
+
+
 def _resumed_frames(difference: Difference, program: Program) -> bool:
     if difference.place != "error.frames" or _RESUME not in str(difference.seen):
         return False
@@ -130,6 +140,13 @@ KNOWN = [
         "a tensor that is shown says grad_fn=<CompiledFunctionBackward> when it comes out of a graph that AOTAutograd"
         " compiled, and <CloneBackward0> when it had to be copied for its later delivery",
         _history,
+        anywhere=True,
+    ),
+    Known(
+        "warned-again",
+        "compiling changes the filters of warnings for a while, and Python then forgets which places have warned: with"
+        " the filter `default`, a call after a compilation warns again",
+        _warned_again,
         anywhere=True,
     ),
     Known(

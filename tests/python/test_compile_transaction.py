@@ -220,13 +220,22 @@ def test_random_streams_go_on_where_eager_is() -> None:
     def draws(x: Any) -> Any:
         first = torch.rand(3)
         chosen = random.uniform(0, 1)
-        print("chosen", chosen, first.sum().item())
+        print("first", first.sum().item())
         if x.max() > 100:
             raise ValueError("large")
-        return x + torch.randn(3) * random.uniform(0, 1)
+        return x + torch.randn(3) * random.uniform(0, 1) * chosen
 
     compiled = same_program(draws, [(GOOD,), (BAD,), (GOOD,), (BAD,), (GOOD,)], __file__, fullgraph=True)
     assert compiled.report.misses == 2
+
+
+def test_a_number_that_was_drawn_is_shown_as_one() -> None:
+    def draws(x: Any) -> Any:
+        print("chosen", random.uniform(0, 1))
+        return x + 1
+
+    compiled = same_program(draws, [(GOOD,), (GOOD,)], __file__)
+    assert "drawn" in compiled.report.left[0].reason
 
 
 def test_too_much_to_copy_keeps_its_break() -> None:
