@@ -115,18 +115,23 @@ def checks() -> bool:
     return bool(torch.compiler.is_dynamo_compiling()) and bool(_mends_apply()) and bool(_carry())
 
 
+def posts(site: str) -> bool:
+    """Whether the statement at the site is carried out of the graph; asked before its arguments are evaluated."""
+    if torch.compiler.is_dynamo_compiling():
+        return bool(_mends_apply()) and bool(_carry()) and not _is_declined(site)
+    return _replay.active()
+
+
 def post(site: str, *values: Any) -> bool:
-    """Carries an effect's values out of the graph. False: a value cannot travel, the statement runs as it stands."""
+    """Carries an effect's values out of the graph; where one cannot travel, the trace begins anew without."""
     if not torch.compiler.is_dynamo_compiling():
         return _replay.next_is_done()
-    if not _carry() or _is_declined(site):
-        return False
     spec = [_stack_of(site)]
     ints: list[int] = []
     tensors: list[torch.Tensor] = []
     for value in values:
         if not _values.describe(value, spec, ints, tensors):
-            return bool(_decline(site, "an argument is neither a tensor, a number, text nor made of these"))
+            return bool(_trace_again_without(site, "an argument is neither a tensor, a number, text nor made of these"))
     torch.ops.graphmend.emit(site, "".join(spec), ints, tensors)
     return True
 
@@ -426,6 +431,7 @@ class Marks:
 
     tracing = staticmethod(tracing)
     checks = staticmethod(checks)
+    posts = staticmethod(posts)
     post = staticmethod(post)
     check = staticmethod(check)
     number = staticmethod(number)

@@ -13,7 +13,8 @@ using Case = MendCase;
 
 TEST(Mend, PostponeCarriesWhatItPrints) {
   Case made("def f(x):\n    print('a', x)\n", {2});
-  EXPECT_EQ(made.shown(), "def f(x):\n    (__graphmend__.tracing() and __graphmend__.post('S', x)) or print('a', x)\n");
+  EXPECT_EQ(made.shown(),
+            "def f(x):\n    (__graphmend__.posts('S') and __graphmend__.post('S', x)) or print('a', x)\n");
   EXPECT_EQ(made.mended.mends[0].outlined.text, "def f(__graphmend_0__, ):\n print('a', __graphmend_0__)\n");
 }
 

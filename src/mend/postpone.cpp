@@ -286,7 +286,7 @@ std::optional<Postponed> postpone(const MendContext& context, NodeId statement, 
     return std::nullopt;
   }
   Postponed result{PieceText(context.text), {}, context.site(statement, "postpone")};
-  result.prefix.add("(__graphmend__.tracing() and __graphmend__.post('" + result.site + "'", span);
+  result.prefix.add("(__graphmend__.posts('" + result.site + "') and __graphmend__.post('" + result.site + "'", span);
   result.prefix.append(splitter.values());
   result.prefix.add(")) or ", span);
 

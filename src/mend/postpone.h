@@ -11,7 +11,7 @@
 namespace graphmend {
 
 struct Postponed {
-  // Stands before the statement: `(tracing() and post(site, values…)) or `.
+  // Stands before the statement: `(posts(site) and post(site, values…)) or `.
   PieceText prefix;
   Outlined outlined;
   std::string site;
