@@ -37,6 +37,8 @@ struct Edit {
   PieceText text;
   // While it is being written: what it copies is not to be replaced by itself.
   bool active = false;
+  // In which order they were asked for.
+  size_t order = 0;
 };
 
 // Copies a span of the original with all edits in it, and what edits copy with the edits in that. A mend that repeats
@@ -44,11 +46,13 @@ struct Edit {
 class Writer {
  public:
   Writer(std::string_view text, std::vector<Edit>& edits) : edits_(edits), whole_(text) {
-    std::stable_sort(edits_.begin(), edits_.end(), [](const Edit& one, const Edit& other) {
+    for (size_t i = 0; i < edits_.size(); ++i) edits_[i].order = i;
+    std::sort(edits_.begin(), edits_.end(), [](const Edit& one, const Edit& other) {
       // What is put in before a span stands before what replaces it, the outer before the inner.
       if (one.replaced.start != other.replaced.start) return one.replaced.start < other.replaced.start;
       if ((one.replaced.size() == 0) != (other.replaced.size() == 0)) return one.replaced.size() == 0;
-      return one.replaced.end > other.replaced.end;
+      if (one.replaced.end != other.replaced.end) return one.replaced.end > other.replaced.end;
+      return one.order < other.order;
     });
   }
 
