@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from graphmend._compile import compile as mended_compile
+from graphmend._mending.compile import compile as mended_compile
 
 
 @dataclass

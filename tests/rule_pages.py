@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphmend._mended_file import MendedText, mend_text
+from graphmend._mending.mended_file import MendedText, mend_text
 
 RULES = Path(__file__).resolve().parent.parent / "rules"
 

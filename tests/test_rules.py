@@ -47,7 +47,7 @@ def named(example: Example) -> str:
 
 
 def test_each_mend_has_a_page() -> None:
-    from graphmend._mended_file import _KINDS
+    from graphmend._mending.mended_file import _KINDS
 
     assert {page.stem for page in pages()} == set(_KINDS)
 
@@ -82,7 +82,7 @@ class Compiled:
         self.reports: list[Any] = []
 
     def __call__(self, model: Any) -> Any:
-        from graphmend._compile import compile as mended_compile
+        from graphmend._mending.compile import compile as mended_compile
 
         compiled = mended_compile(model, backend="eager", **self.settings)
         self.reports.append(compiled.report)

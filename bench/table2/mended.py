@@ -14,7 +14,7 @@ from bench.table2.paths import short
 def missing() -> str | None:
     """Why nothing can be mended here, or None."""
     try:
-        importlib.import_module("graphmend._compile")
+        importlib.import_module("graphmend._mending.compile")
     except ImportError as error:
         return f"graphmend cannot be imported: {error}"
     return None
@@ -24,7 +24,7 @@ def compile_model(model: Any, **options: Any) -> Callable[..., Any]:
     reason = missing()
     if reason is not None:
         raise RuntimeError(reason)
-    compiled: Callable[..., Any] = importlib.import_module("graphmend._compile").compile(model, **options)
+    compiled: Callable[..., Any] = importlib.import_module("graphmend._mending.compile").compile(model, **options)
     return compiled
 
 

@@ -21,13 +21,13 @@ Nothing is loaded until it is used: importing this package is cheap and has no s
 # What type checkers understand, without the price of importing `typing`.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from graphmend._assertions import GraphBreakError, assert_no_graph_breaks
-    from graphmend._compile import compile, disable, effect  # noqa: A004 - the name of what it stands in for
+    from graphmend._checking.assertions import GraphBreakError, assert_no_graph_breaks
+    from graphmend._checking.verify_calls import CopyError, VerificationError, verify
     from graphmend._config import SettingsError
-    from graphmend._explain import Explanation, explain
-    from graphmend._report import Break, Report
+    from graphmend._mending.compile import compile, disable, effect  # noqa: A004 - the name of what it stands in for
+    from graphmend._reporting.explain import Explanation, explain
+    from graphmend._reporting.report import Break, Report
     from graphmend._tree import Node, SyntaxProblem, SyntaxProblems, Token, Tokens, Tree, parse
-    from graphmend._verify_calls import CopyError, VerificationError, verify
 
     __version__: str
 
@@ -59,19 +59,19 @@ __all__ = [
 if not TYPE_CHECKING:
     # Where names come from, but for those of `_tree`.
     _MODULES = {
-        "Break": "_report",
-        "CopyError": "_verify_calls",
-        "Explanation": "_explain",
-        "GraphBreakError": "_assertions",
-        "Report": "_report",
+        "Break": "_reporting.report",
+        "CopyError": "_checking.verify_calls",
+        "Explanation": "_reporting.explain",
+        "GraphBreakError": "_checking.assertions",
+        "Report": "_reporting.report",
         "SettingsError": "_config",
-        "VerificationError": "_verify_calls",
-        "assert_no_graph_breaks": "_assertions",
-        "compile": "_compile",
-        "disable": "_compile",
-        "effect": "_compile",
-        "explain": "_explain",
-        "verify": "_verify_calls",
+        "VerificationError": "_checking.verify_calls",
+        "assert_no_graph_breaks": "_checking.assertions",
+        "compile": "_mending.compile",
+        "disable": "_mending.compile",
+        "effect": "_mending.compile",
+        "explain": "_reporting.explain",
+        "verify": "_checking.verify_calls",
     }
 
     def __getattr__(name: str) -> object:

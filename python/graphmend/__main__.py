@@ -28,9 +28,9 @@ def find_command() -> Path | None:
 def main() -> int:
     # The native command hands these over to Python: they must not go back to it.
     if sys.argv[1:2] and sys.argv[1] in ("run", "explain", "verify"):
-        from graphmend import _run
+        from graphmend._running import run
 
-        return _run.main(sys.argv[1:])
+        return run.main(sys.argv[1:])
     command = find_command()
     if command is None:
         print(

@@ -57,7 +57,7 @@ def _run(around: Callable[[Any, Any, Any, Any], Any]) -> Patch:
     def patch(right: Any) -> Any:
         return lambda plan, compiled, *args: around(right, plan, compiled, args)
 
-    return lambda: _patched(_part("_transaction")._Plan, "run", patch)
+    return lambda: _patched(_part("_mending.transaction").Plan, "run", patch)
 
 
 def _plan(**changes: Any) -> Patch:
@@ -118,7 +118,7 @@ def _first_value() -> contextlib.AbstractContextManager[None]:
 
         return deliver
 
-    return _patched(_part("_effects"), "deliver", patch)
+    return _patched(_part("_mending.effects"), "deliver", patch)
 
 
 def _values(change: Callable[[list[Any]], list[Any]]) -> Patch:
@@ -131,7 +131,7 @@ def _values(change: Callable[[list[Any]], list[Any]]) -> Patch:
 
         return rebuild
 
-    return lambda: _patched(_part("_values"), "rebuild", patch)
+    return lambda: _patched(_part("_mending.effects"), "rebuild", patch)
 
 
 def _outlined(**changes: Callable[[types.CodeType], Any]) -> Patch:
@@ -145,7 +145,7 @@ def _outlined(**changes: Callable[[types.CodeType], Any]) -> Patch:
 
         return define
 
-    return lambda: _patched(_part("_effects"), "define", patch)
+    return lambda: _patched(_part("_mending.effects"), "define", patch)
 
 
 # Bugs in what is traced.
@@ -160,11 +160,11 @@ def _inverted_check() -> contextlib.AbstractContextManager[None]:
 
         return staticmethod(check)
 
-    return _patched(_part("_marks").Marks, "check", patch)
+    return _patched(_part("_mending.marks").Marks, "check", patch)
 
 
 def _only_first_check() -> contextlib.AbstractContextManager[None]:
-    marker_name = _part("_torch_private").marker_name
+    marker_name = _part("_torch.markers").marker_name
 
     def patch(right: Any) -> Any:
         def lift(graph: Any, markers: Sequence[Any]) -> Any:
@@ -175,11 +175,11 @@ def _only_first_check() -> contextlib.AbstractContextManager[None]:
 
         return lift
 
-    return _patched(_part("_transaction"), "_lift", patch)
+    return _patched(_part("_mending.backend"), "lift", patch)
 
 
 def _aliases_ignored() -> contextlib.AbstractContextManager[None]:
-    marker_name = _part("_torch_private").marker_name
+    marker_name = _part("_torch.markers").marker_name
 
     def remove(graph: Any, declined: Any) -> None:
         for node in list(graph.graph.nodes):
@@ -187,7 +187,7 @@ def _aliases_ignored() -> contextlib.AbstractContextManager[None]:
                 graph.graph.erase_node(node)
         graph.recompile()
 
-    return _patched(_part("_transaction"), "_remove_joined", lambda right: remove)
+    return _patched(_part("_mending.backend"), "remove_joined", lambda right: remove)
 
 
 # Bugs in the recovery.
@@ -199,7 +199,7 @@ def _original(around: Callable[[Callable[[], Any]], Any]) -> Patch:
     def patch(right: Any) -> Any:
         return lambda *arguments: around(lambda: right(*arguments))
 
-    return lambda: _patched(_part("_frames").Recovery, "run_code", patch)
+    return lambda: _patched(_part("_mending.frames").Recovery, "run_code", patch)
 
 
 def _twice(run: Callable[[], Any]) -> Any:
@@ -231,7 +231,7 @@ def _no_random_state() -> contextlib.AbstractContextManager[None]:
     class Nothing:
         getstate = staticmethod(lambda: None)
 
-    return _patched(_part("_frames"), "random", lambda right: Nothing)
+    return _patched(_part("_mending.frames"), "random", lambda right: Nothing)
 
 
 PRODUCT = [
@@ -251,7 +251,7 @@ PRODUCT = [
     ProductBug(
         "later-value",
         "an effect shows the value of its moment",
-        lambda: _patched(_part("_transaction")._Changes, "may_come_after", lambda right: lambda *_: False),
+        lambda: _patched(_part("_mending.lift")._Changes, "may_come_after", lambda right: lambda *_: False),
         shows="events",
         hint=47,
     ),
@@ -301,7 +301,9 @@ PRODUCT = [
         "sides-swapped",
         "a select takes the side that was meant",
         lambda: _patched(
-            _part("_marks"), "_pick", lambda right: lambda site, flag, one, other: right(site, flag, other, one)
+            _part("_mending.marks_select"),
+            "_pick",
+            lambda right: lambda site, flag, one, other: right(site, flag, other, one),
         ),
         hint=170,
     ),
@@ -309,7 +311,7 @@ PRODUCT = [
     ProductBug(
         "positions-lost",
         "mended code has the user's positions",
-        lambda: _patched(_part("_mended_file"), "relocate", lambda right: lambda *_: None),
+        lambda: _patched(_part("_mending.mended_file"), "relocate", lambda right: lambda *_: None),
     ),
 ]
 

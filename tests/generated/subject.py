@@ -83,8 +83,8 @@ class Graphmend:
     transform: Transform | None = None
 
     def __init__(self) -> None:
-        self._product: Any = importlib.import_module("graphmend._compile")
-        self._code: Any = importlib.import_module("graphmend._mended_code")
+        self._product: Any = importlib.import_module("graphmend._mending.compile")
+        self._code: Any = importlib.import_module("graphmend._mending.mended_code")
 
     def compile(self, target: Target, backend: str, dynamic: bool | None) -> Target:
         compiled: Target = self._product.compile(target, backend=backend, dynamic=dynamic)
@@ -150,7 +150,7 @@ def _first_line(text: str) -> str:
 def available() -> list[str]:
     """The subjects that exist here."""
     names = ["plain", "simulated"]
-    if importlib.util.find_spec("graphmend") and importlib.util.find_spec("graphmend._compile"):
+    if importlib.util.find_spec("graphmend") and importlib.util.find_spec("graphmend._mending.compile"):
         names.append("graphmend")
     return names
 

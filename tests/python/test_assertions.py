@@ -197,7 +197,7 @@ def test_the_fixture(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(TESTS, encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rA", str(tmp_path)]
     if not any(entry.name == "graphmend" for entry in entry_points(group="pytest11")):
-        command += ["-p", "graphmend._pytest_plugin"]
+        command += ["-p", "graphmend._checking.pytest_plugin"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert "PASSED test_it.py::test_whole" in done.stdout, done.stdout
     assert "PASSED test_it.py::test_without" in done.stdout

@@ -17,7 +17,7 @@ pytest.importorskip("torch")
 import torch
 from compiled_calls import observe, same_program, seed
 
-from graphmend._compile import compile as mended_compile
+from graphmend._mending.compile import compile as mended_compile
 
 # torch warns on its own account.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -181,7 +181,7 @@ def test_a_test_module_of_pytests(tmp_path: Path) -> None:
     (tmp_path / "test_subject.py").write_text(
         textwrap.dedent("""
             import torch
-            from graphmend._compile import compile
+            from graphmend._mending.compile import compile
 
             def talks(x):
                 print("sum", x.sum().item())

@@ -15,7 +15,7 @@ pytest.importorskip("torch")
 import torch
 from compiled_calls import module_state, observe, seed
 
-from graphmend._compile import compile as mended_compile
+from graphmend._mending.compile import compile as mended_compile
 
 # torch warns on its own account.
 pytestmark = pytest.mark.filterwarnings("ignore")

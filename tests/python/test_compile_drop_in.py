@@ -14,8 +14,8 @@ pytest.importorskip("torch")
 import torch
 from compiled_calls import observe, same_program, seed
 
-from graphmend._compile import compile as mended_compile
-from graphmend._report import Report
+from graphmend._mending.compile import compile as mended_compile
+from graphmend._reporting.report import Report
 
 # torch warns on its own account.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -208,7 +208,7 @@ def test_bad_arguments_are_refused_alike(settings: dict[str, Any]) -> None:
         try:
             make(inspect.unwrap(talk), **settings)
         except Exception as raised:
-            return type(raised), str(raised).replace("graphmend._compile.", "").replace("compile()", "f()")
+            return type(raised), str(raised).replace("graphmend._mending.compile.", "").replace("compile()", "f()")
         return None
 
     assert error(mended_compile) == error(torch.compile)

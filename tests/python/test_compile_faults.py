@@ -17,8 +17,8 @@ pytest.importorskip("torch")
 import torch
 from compiled_calls import differences, observe, random_states, seed
 
-from graphmend import _effects
-from graphmend._compile import compile as mended_compile
+from graphmend._mending import effects
+from graphmend._mending.compile import compile as mended_compile
 
 # torch warns on its own account.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -211,7 +211,7 @@ def test_handing_over_an_effect_fails(nth: int) -> None:
     """The n-th effect cannot be delivered; what eager would have done up to there has been done, once."""
     pair = Pair()
     with pytest.MonkeyPatch.context() as patch:
-        failing("deliver", nth, late=False, owner=_effects)(patch)
+        failing("deliver", nth, late=False, owner=effects)(patch)
         seen = observe(pair.compiled, (GOOD.clone(),), __file__, pair.twin)
     delivered = len(seen.printed.splitlines()) + len(seen.records)
     # All of them: its own code ran instead; or those before the fault.

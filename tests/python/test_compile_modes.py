@@ -14,7 +14,7 @@ import torch
 from compiled_calls import differences, module_state, observe, plain, same_program, seed
 from torch.utils.checkpoint import checkpoint
 
-from graphmend._compile import compile as mended_compile
+from graphmend._mending.compile import compile as mended_compile
 
 # torch warns on its own account.
 pytestmark = pytest.mark.filterwarnings("ignore")

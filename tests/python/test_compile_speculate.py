@@ -16,8 +16,8 @@ import torch
 from compiled_calls import differences, module_state, plain, seed
 from compiled_calls import same_program as same_program_as
 
-from graphmend import _speculate
-from graphmend._compile import compile as graphmend_compile
+from graphmend._mending import speculate
+from graphmend._mending.compile import compile as graphmend_compile
 
 # torch warns on its own account.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -33,8 +33,8 @@ same_program = functools.partial(same_program_as, speculate=True)
 def _fresh() -> Iterator[None]:
     """Nothing is known of any site, and nothing is compiled."""
     torch._dynamo.reset()
-    _speculate.sites.clear()
-    vars(_speculate.PREDICTIONS).clear()
+    speculate.sites.clear()
+    vars(speculate.PREDICTIONS).clear()
     seed()
     yield
     torch._dynamo.reset()

@@ -19,8 +19,8 @@ pytest.importorskip("torch")
 import torch
 from compiled_calls import same_program as same_program_as
 
-from graphmend import _speculate
-from graphmend._compile import compile as graphmend_compile
+from graphmend._mending import speculate
+from graphmend._mending.compile import compile as graphmend_compile
 
 # torch warns on its own account.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -33,8 +33,8 @@ same_program = functools.partial(same_program_as, speculate=True)
 def _fresh() -> Iterator[None]:
     """Nothing is known of any site, and nothing is compiled."""
     torch._dynamo.reset()
-    _speculate.sites.clear()
-    vars(_speculate.PREDICTIONS).clear()
+    speculate.sites.clear()
+    vars(speculate.PREDICTIONS).clear()
     yield
     torch._dynamo.reset()
 
@@ -61,7 +61,7 @@ def test_speculation_that_is_off() -> None:
     compiled = same_program(scaled_twice, numbers(1, 2, 1), __file__, speculate=False)
     assert reasons(compiled) == {"no mend for this kind of statement", "it stands behind a break that is left"}
     assert compiled.report.misses == 0
-    assert _speculate.sites == {}
+    assert speculate.sites == {}
 
 
 def test_speculation_that_is_only_reported() -> None:

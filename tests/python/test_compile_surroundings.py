@@ -19,7 +19,7 @@ pytest.importorskip("torch")
 import torch
 from compiled_calls import differences, observe, same_program, seed
 
-from graphmend._compile import compile as mended_compile
+from graphmend._mending.compile import compile as mended_compile
 
 # torch warns on its own account.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -173,7 +173,7 @@ def test_transformations_around_a_compiled_function(name: str) -> None:
 
 SWITCHED = """
     import torch
-    import graphmend._compile as graphmend
+    import graphmend._mending.compile as graphmend
 
     told = []
 

@@ -13,7 +13,7 @@ pytest.importorskip("torch")
 import torch
 from compiled_calls import differences, observe, same_program, seed
 
-from graphmend._compile import compile as mended_compile
+from graphmend._mending.compile import compile as mended_compile
 
 # torch warns on its own account.
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -152,7 +152,7 @@ def test_an_input_that_is_no_leaf_keeps_its_gradient() -> None:
         result.sum().backward()
         return leaf.grad, middle.detach(), result.detach()
 
-    from graphmend._compile import compile as mended_compile
+    from graphmend._mending.compile import compile as mended_compile
 
     subject: Any = changes
     expected = run(GOOD)
@@ -173,7 +173,7 @@ def test_the_result_is_the_input_where_it_is_in_eager() -> None:
             raise ValueError("large")
         return x
 
-    from graphmend._compile import compile as mended_compile
+    from graphmend._mending.compile import compile as mended_compile
 
     compiled = mended_compile(fill, backend="eager")
     x = GOOD.clone()
@@ -239,7 +239,7 @@ def test_a_number_that_was_drawn_is_shown_as_one() -> None:
 
 
 def test_too_much_to_copy_keeps_its_break() -> None:
-    from graphmend import _transaction
+    from graphmend._mending import lift
 
     def large(x: Any, y: Any) -> Any:
         x.add_(1)
@@ -248,6 +248,6 @@ def test_too_much_to_copy_keeps_its_break() -> None:
 
     calls = [(GOOD.clone(), GOOD), (BAD.clone(), BAD), (GOOD.clone(), GOOD)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_transaction, "MAX_COPIED_BYTES", 0)
+        patch.setattr(lift, "MAX_COPIED_BYTES", 0)
         compiled = same_program(large, calls, __file__)
     assert not compiled.report.whole and "copying" in compiled.report.left[0].reason

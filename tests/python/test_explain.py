@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 import graphmend
-from graphmend import _config, _scope
+from graphmend import _config
+from graphmend._mending import scope
 
 torch = pytest.importorskip("torch")
 
@@ -101,10 +102,10 @@ PACKAGE = "def f(x):\n    print('inside', x)\n    return x + 1\n"
         ((), "site-packages/p/q.py", None),
         (("p",), "site-packages/p/q.py", None),
         (("p.q",), "site-packages/p/q.py", None),
-        (("other",), "site-packages/p/q.py", _scope.OUTSIDE),
-        (("other",), "dist-packages/p/q.py", _scope.OUTSIDE),
+        (("other",), "site-packages/p/q.py", scope.OUTSIDE),
+        (("other",), "dist-packages/p/q.py", scope.OUTSIDE),
         (("other",), "mine/q.py", None),
-        (("p.q.r", "q", "pp"), "site-packages/p/q.py", _scope.OUTSIDE),
+        (("p.q.r", "q", "pp"), "site-packages/p/q.py", scope.OUTSIDE),
     ],
 )
 def test_only_named_packages_and_the_users_files_are_mended(
@@ -118,9 +119,9 @@ def test_only_named_packages_and_the_users_files_are_mended(
 
 
 def test_the_standard_library_is_not_the_users() -> None:
-    assert not _scope.is_users(dataclasses.__file__)
-    assert _scope.is_users("<ipython-input-3>")
-    assert _scope.is_users(__file__)
+    assert not scope.is_users(dataclasses.__file__)
+    assert scope.is_users("<ipython-input-3>")
+    assert scope.is_users(__file__)
 
 
 def test_disabled_by_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:

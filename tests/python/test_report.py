@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from graphmend import _advice, _gather, _report
-from graphmend._html import page
-from graphmend._report import Break, Report
+from graphmend._reporting import advice
+from graphmend._reporting import report as reporting
+from graphmend._reporting.html import page
+from graphmend._reporting.report import Break, Report
+from graphmend._running import gather
 
 SOURCE = """\
 import torch
@@ -66,7 +68,7 @@ def test_explanation_has_carets_reason_and_advice(report: Report) -> None:
         "    |                ^^^^^^^^",
         f"  why:    {ITEM}",
         "  left:   no mend for `x < y`",
-        f"  to do:  {_advice.advice_for(ITEM)}",
+        f"  to do:  {advice.advice_for(ITEM)}",
     ]
     assert "  mended: postpone: it runs after the graph, with the values of its moment" in report.mended[0].explain()
     # Without columns the whole statement is marked; a tab stays a tab.
@@ -93,8 +95,8 @@ def test_advice(gb_type: str, word: str) -> None:
 
 
 def test_patterns_of_advice_are_valid_and_each_is_reached() -> None:
-    for index, (pattern, _) in enumerate(_advice._ADVICE):
-        earlier = [re.compile(other) for other, _ in _advice._ADVICE[:index]]
+    for index, (pattern, _) in enumerate(advice._ADVICE):
+        earlier = [re.compile(other) for other, _ in advice._ADVICE[:index]]
         words = [re.sub(r"\\(.)", r"\1", part) for part in re.compile(pattern).pattern.split("|")]
         assert any(not any(other.search(word) for other in earlier) for word in words), pattern
 
@@ -103,7 +105,7 @@ def test_json_can_be_read_back(report: Report, tmp_path: Path) -> None:
     report.save(tmp_path / "out.json")
     (data,) = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["reports"]
     assert data["left"][0]["source"] == "return x.item()"
-    again = _report.report_from_dict(data)
+    again = reporting.report_from_dict(data)
     assert (str(again), again.breaks, again.to_dict()) == (str(report), report.breaks, report.to_dict())
 
 
@@ -122,39 +124,39 @@ def test_saving_is_all_or_nothing(report: Report, tmp_path: Path) -> None:
 
 
 def test_the_registry_does_not_keep_reports_unless_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_report, "_kept", None)
+    monkeypatch.setattr(reporting, "_kept", None)
     gc.collect()
-    before = _report.all_reports()
+    before = reporting.all_reports()
     mine = Report(name="kept")
     Report(name="dropped")
     gc.collect()
-    assert [one for one in _report.all_reports() if one not in before] == [mine]
+    assert [one for one in reporting.all_reports() if one not in before] == [mine]
     copies = [copy.deepcopy(mine), pickle.loads(pickle.dumps(mine))]
-    assert [one for one in _report.all_reports() if one not in before] == [mine, *copies]
-    _report.keep_all()
+    assert [one for one in reporting.all_reports() if one not in before] == [mine, *copies]
+    reporting.keep_all()
     Report(name="not dropped")
     gc.collect()
-    assert [one.name for one in _report.all_reports() if one not in before] == ["kept", "kept", "kept", "not dropped"]
+    assert [one.name for one in reporting.all_reports() if one not in before] == ["kept", "kept", "kept", "not dropped"]
 
 
 def test_the_same_place_in_two_reports_counts_once(report: Report) -> None:
     other = copy.deepcopy(report)
-    assert _report.summary([report, other]).split("\n")[0] == (
+    assert reporting.summary([report, other]).split("\n")[0] == (
         "graphmend: 2 places broke, 1 mended, 1 left; 4 graphs, 24690 ops in 2 compiled callables; 1.00 s to mend; "
         "the original ran in 4 of 10 calls"
     )
-    assert _report.summary([]) == "graphmend: torch.compile was not called"
-    assert _report.summary([Report()]) == "graphmend: nothing that was compiled was called"
+    assert reporting.summary([]) == "graphmend: torch.compile was not called"
+    assert reporting.summary([Report()]) == "graphmend: nothing that was compiled was called"
 
 
 def test_reports_of_other_processes(report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "left"
-    monkeypatch.setattr(_gather, "_own_reports", lambda: [report])
-    _gather.leave(str(folder), "")
+    monkeypatch.setattr(gather, "_own_reports", lambda: [report])
+    gather.leave(str(folder), "")
     assert folder.stat().st_mode & 0o077 == 0
     (folder / "1.json").write_text("{damaged")
     (folder / "2.json").write_text('{"reports": [{"name": "older"}]}')
-    gathered = _gather.collect(str(folder))
+    gathered = gather.collect(str(folder))
     assert [one.to_dict() for one in gathered.reports] == [report.to_dict()] * 2
     assert gathered.summary().split("\n")[0].endswith("; from 2 processes")
     assert not folder.exists()

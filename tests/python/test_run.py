@@ -17,7 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from graphmend import _config, _run, _verify
+from graphmend import _config
+from graphmend._checking import verify
+from graphmend._running import run
 
 Done = subprocess.CompletedProcess[str]
 
@@ -147,8 +149,9 @@ def test_the_users_own_sitecustomize_is_imported(tmp_path: Path) -> None:
 
 def test_pythons_that_ignore_the_environment_are_refused(tmp_path: Path) -> None:
     write(tmp_path, "program.py", "print('not reached')")
-    code = "import sys; sys.path.insert(0, sys.argv[1]); from graphmend import _run; _run.main(['run', 'program.py'])"
-    package = str(Path(_run.__file__).parent.parent)
+    start = "from graphmend._running import run; run.main(['run', 'program.py'])"
+    code = f"import sys; sys.path.insert(0, sys.argv[1]); {start}"
+    package = str(Path(run.__file__).parent.parent.parent)
     done = python(tmp_path, "-I", "-c", code, package)
     assert (done.returncode, done.stdout) == (2, "")
     assert "-I" in done.stderr
@@ -175,7 +178,7 @@ def test_a_bad_command_line_says_what_is_wrong(tmp_path: Path, words: list[str],
     assert done.stderr.startswith(f"graphmend: error: {message}")
 
 
-@pytest.mark.parametrize("command", _run.COMMANDS)
+@pytest.mark.parametrize("command", run.COMMANDS)
 def test_help_teaches_by_examples(tmp_path: Path, command: str) -> None:
     done = graphmend(tmp_path, command, "--help")
     assert done.returncode == 0
@@ -381,13 +384,13 @@ def test_verify_finds_the_first_difference(tmp_path: Path) -> None:
     ],
 )
 def test_what_verify_takes_for_equal(one: str, other: str, equal: bool) -> None:
-    first, second = (_verify.Outcome("", text, 0, 0.0) for text in (one, other))
-    assert bool(_verify.first_difference(first, second, _verify.Rounding(1e-4))) is not equal
+    first, second = (verify.Outcome("", text, 0, 0.0) for text in (one, other))
+    assert bool(verify.first_difference(first, second, verify.Rounding(1e-4))) is not equal
 
 
 def test_without_tolerance_every_digit_counts() -> None:
-    first, second = (_verify.Outcome(text, "", 0, 0.0) for text in ("0.12345678", "0.12345679"))
-    assert _verify.first_difference(first, second, _verify.Rounding(0.0))
+    first, second = (verify.Outcome(text, "", 0, 0.0) for text in ("0.12345678", "0.12345679"))
+    assert verify.first_difference(first, second, verify.Rounding(0.0))
 
 
 # --- settings ------------------------------------------------------------------------------------------------------

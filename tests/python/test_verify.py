@@ -17,7 +17,12 @@ import graphmend
 
 torch = pytest.importorskip("torch")
 
-from graphmend import _effects, _marks, _report, _transaction, _worlds  # noqa: E402 - they need torch
+from graphmend._checking import worlds  # noqa: E402 - they need torch
+from graphmend._mending import effects  # noqa: E402 - they need torch
+from graphmend._mending.backend import MendedBackend  # noqa: E402 - they need torch
+from graphmend._mending.marks import Marks  # noqa: E402 - they need torch
+from graphmend._mending.transaction import Plan  # noqa: E402 - they need torch
+from graphmend._reporting.report import Report  # noqa: E402 - they need torch
 
 # torch warns on its own account.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -140,30 +145,30 @@ def test_functions_find_copies_at_module_level_and_in_closures() -> None:
 
 
 def plant_output(monkeypatch: pytest.MonkeyPatch) -> None:
-    run = _transaction._Plan.run
+    run = Plan.run
 
     def wrong(self: Any, compiled: Any, *args: Any) -> Any:
         return tuple(value + 1 if isinstance(value, torch.Tensor) else value for value in run(self, compiled, *args))
 
-    monkeypatch.setattr(_transaction._Plan, "run", wrong)
+    monkeypatch.setattr(Plan, "run", wrong)
 
 
 def plant_lost_effect(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_effects, "deliver", lambda *_: None)
+    monkeypatch.setattr(effects, "deliver", lambda *_: None)
 
 
 def plant_effect_with_other_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    deliver = _effects.deliver
-    monkeypatch.setattr(_effects, "deliver", lambda *args: (print("also this"), deliver(*args)))
+    deliver = effects.deliver
+    monkeypatch.setattr(effects, "deliver", lambda *args: (print("also this"), deliver(*args)))
 
 
 def plant_missed_check(monkeypatch: pytest.MonkeyPatch) -> None:
     check: Callable[..., Any] = lambda site, value, predicted: predicted  # noqa: E731
-    monkeypatch.setattr(_marks.Marks, "check", staticmethod(check))
+    monkeypatch.setattr(Marks, "check", staticmethod(check))
 
 
 def plant_mutation(monkeypatch: pytest.MonkeyPatch) -> None:
-    run = _transaction._Plan.run
+    run = Plan.run
 
     def wrong(self: Any, compiled: Any, *args: Any) -> Any:
         results = run(self, compiled, *args)
@@ -172,12 +177,12 @@ def plant_mutation(monkeypatch: pytest.MonkeyPatch) -> None:
                 args[i].add_(1)
         return results
 
-    monkeypatch.setattr(_transaction._Plan, "run", wrong)
+    monkeypatch.setattr(Plan, "run", wrong)
 
 
 def plant_random(monkeypatch: pytest.MonkeyPatch) -> None:
-    deliver = _effects.deliver
-    monkeypatch.setattr(_effects, "deliver", lambda *args: (torch.rand(1), deliver(*args)))
+    deliver = effects.deliver
+    monkeypatch.setattr(effects, "deliver", lambda *args: (torch.rand(1), deliver(*args)))
 
 
 @pytest.mark.parametrize(
@@ -198,7 +203,7 @@ def test_planted_bugs_are_found(monkeypatch: pytest.MonkeyPatch, plant: Any, lim
     assert where in caught.value.difference.where
     assert "compiled with eager, call 1 of 1" in str(caught.value)
     assert "original:" in str(caught.value)
-    assert isinstance(caught.value.report, _report.Report)
+    assert isinstance(caught.value.report, Report)
 
 
 def backend_that(change: Callable[[Any], Any]) -> Callable[..., Any]:
@@ -206,7 +211,7 @@ def backend_that(change: Callable[[Any], Any]) -> Callable[..., Any]:
 
     def backend(graph: Any, _: Any) -> Any:
         frame: Any = sys._getframe(1)
-        while frame is not None and frame.f_globals.get("__name__") != _transaction.__name__:
+        while frame is not None and frame.f_globals.get("__name__") != MendedBackend.__module__:
             frame = frame.f_back
         if frame is None:
             return graph.forward
@@ -246,13 +251,13 @@ def test_eager_must_still_run_the_users_own_code(monkeypatch: pytest.MonkeyPatch
         def forward(self, x: Any, seen: Any, limit: float = 1e6) -> Any:
             return super().forward(x, seen, limit)
 
-    call = graphmend._compile.MendedModule.__call__
+    call = graphmend._mending.compile.MendedModule.__call__
 
     def break_eager(self: Any, *args: Any, **kwargs: Any) -> Any:
         monkeypatch.setattr(Changing, "forward", lambda self, x, seen: x)
         return call(self, *args, **kwargs)
 
-    monkeypatch.setattr(graphmend._compile.MendedModule, "__call__", break_eager)
+    monkeypatch.setattr(graphmend._mending.compile.MendedModule, "__call__", break_eager)
     with pytest.raises(graphmend.VerificationError, match="in eager, call 1 of 1"):
         graphmend.verify(Changing(), inputs(), backend="eager", calls=1)
 
@@ -293,7 +298,7 @@ def test_worlds_keep_what_is_shared() -> None:
     model = torch.nn.Module()
     model.one = model.two = weight
     base = torch.zeros(4)
-    world = _worlds.World(model, (weight, base), {"part": base[1:]})
+    world = worlds.World(model, (weight, base), {"part": base[1:]})
     assert world.model.one is world.model.two is world.args[0]
     assert world.args[0] is not weight
     world.kwargs["part"].fill_(1)

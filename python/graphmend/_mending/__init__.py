@@ -1,0 +1,1 @@
+"""What happens when a mended program is compiled and run."""

@@ -1,0 +1,150 @@
+"""The backend that Dynamo calls for our frames, and what it keeps of the frame that is being compiled."""
+
+import contextlib
+import functools
+import itertools
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from types import CodeType
+from typing import Any
+
+import torch
+import torch.fx
+
+from graphmend._mending import speculate
+from graphmend._mending.lift import CannotUndoError, lift, remove_joined
+from graphmend._torch.graphs import finish_graph, is_drawn_number
+from graphmend._torch.markers import marker_name
+from graphmend._torch.tracing import TraceAgain, draws_python_random, traced_code
+
+
+class FrameRecord(threading.local):
+    """What happened to the frame that this thread is compiling."""
+
+    graphs = 0
+    ops = 0
+    has_transaction = False
+    # Python's own random numbers are drawn before the graph.
+    draws = False
+    # Nothing is mended in it.
+    plain = False
+    # Why the last mend that was traced does not apply.
+    trouble: str | None = None
+
+    def __init__(self) -> None:
+        # Sites at which all sides of a branch are computed.
+        self.selected: list[str] = []
+        # The predictions in its graph.
+        self.keys: set[str] = set()
+        # How often each site that wants a value was passed, in which attempt, and the values so far.
+        self.passed: dict[str, int] = {}
+        self.attempt: object = None
+        self.shadow = speculate.Shadow()
+        # Sites whose markers are in the graphs.
+        self.marked: set[str] = set()
+        # The functions' own code that was traced, with its globals.
+        self.traced: dict[CodeType, dict[str, Any]] = {}
+
+
+_numbers = itertools.count()
+
+
+class MendedBackend:
+    """The backend that Dynamo calls for our frames; `inner` is the one the user asked for."""
+
+    def __init__(self, inner: Callable[..., Any], speculates: bool | str = False) -> None:
+        self.inner = inner
+        # Each has its own predictions.
+        self.number = next(_numbers)
+        # True, False, or "report": then predictions are only told of.
+        self.speculates = speculates
+        self.frame = FrameRecord()
+        self.disabled = False
+        # Code whose frames were compiled, as Dynamo knows it.
+        self.codes: weakref.WeakSet[CodeType] = weakref.WeakSet()
+        # How often frames with predictions were compiled, by their code.
+        self.versions: dict[CodeType, int] = {}
+        # Why the branch at a site is not selected: for good, and the last time that it was traced.
+        self.declined: dict[str, str] = {}
+        self.notes: dict[str, str] = {}
+        # Why the graph of a frame can carry no marker.
+        self.cannot_carry: dict[CodeType, str] = {}
+        if hasattr(inner, "get_compiler_config"):
+            self.get_compiler_config = inner.get_compiler_config
+        self.__name__ = getattr(inner, "compiler_name", None) or getattr(inner, "__name__", type(inner).__name__)
+
+    def begin_frame(self, code: CodeType, space: dict[str, Any]) -> None:
+        self.frame.graphs = self.frame.ops = 0
+        self.frame.has_transaction = self.frame.draws = False
+        self.frame.trouble = None
+        self.frame.selected.clear()
+        self.frame.marked.clear()
+        self.frame.keys.clear()
+        self.frame.traced.clear()
+        self.frame.traced[code] = space
+
+    def end_frame(self) -> None:
+        """Lets go of the call's values."""
+        self.frame.attempt = None
+        self.frame.shadow = speculate.Shadow()
+
+    @contextlib.contextmanager
+    def without_mends(self) -> Iterator[None]:
+        self.frame.plain = True
+        try:
+            yield
+        finally:
+            self.frame.plain = False
+
+    def _decline_drawn_numbers(self, graph: torch.fx.GraphModule) -> None:
+        """A number that Python has just drawn passes for a tensor while tracing, and would be shown as one."""
+        for node in graph.graph.nodes:
+            if marker_name(node.target) == "emit":
+                site, _, _, values = node.args
+                if any(is_drawn_number(value) for value in values):
+                    self.declined[site] = "a number drawn from `random` cannot be told from a tensor"
+                    raise TraceAgain(restart_reason=self.declined[site])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A copy of a compiled model starts afresh.
+        return MendedBackend, (self.inner, self.speculates)
+
+    def reset(self) -> None:
+        if hasattr(self.inner, "reset"):
+            self.inner.reset()
+
+    def __call__(self, graph: torch.fx.GraphModule, example_inputs: Sequence[Any], **kwargs: Any) -> Callable[..., Any]:
+        for node in [node for node in graph.graph.nodes if marker_name(node.target) == "wanted"]:
+            graph.graph.erase_node(node)
+        names = [node.args[0] for node in graph.graph.nodes if marker_name(node.target)]
+        remove_joined(graph, self.declined)
+        self._decline_drawn_numbers(graph)
+        markers = [node for node in graph.graph.nodes if marker_name(node.target)]
+        plan = None
+        if markers:
+            try:
+                plan = lift(graph, markers)
+            except CannotUndoError as error:
+                self.cannot_carry[traced_code()] = str(error)
+                raise TraceAgain(restart_reason=str(error)) from None
+        finish_graph(graph)
+        self.frame.graphs += 1
+        self.frame.marked.update(map(speculate.site_of, names))
+        if plan is not None:
+            self.frame.keys.update(seen.key for seen in plan.seen)
+        self.frame.draws |= draws_python_random()
+        self.frame.ops += sum(node.op.startswith("call") for node in graph.graph.nodes)
+        try:
+            compiled: Callable[..., Any] = self.inner(graph, example_inputs, **kwargs)
+        except Exception as error:
+            code = traced_code()
+            if not names or code in self.cannot_carry:
+                raise
+            # What a mend has joined may be more than the backend takes; in pieces it may be right.
+            self.cannot_carry[code] = f"the backend fails on the whole graph ({type(error).__name__})"
+            raise TraceAgain(restart_reason=self.cannot_carry[code]) from None
+        if plan is None:
+            return compiled
+        self.frame.has_transaction = True
+        return functools.partial(plan.run, compiled)

@@ -1,0 +1,245 @@
+"""What graphmend does around Dynamo: mends while it compiles a frame, recovers when a compiled frame must not count.
+
+`MendingCallback` stands between Python's frame evaluation and Dynamo's converter. A frame is compiled with breaks as
+errors, which runs nothing; the place that broke is mended, and the frame compiled again, until it is captured whole or
+nothing moves. Then the break stays as it is in plain `torch.compile`, and the frames behind it get their own turn.
+
+A frame whose graph is a transaction (`_transaction`) is run by a `Recovery`: when the graph raises `Miss`, nothing of
+the frame has happened yet, and its own code runs instead, in eager.
+"""
+
+import contextlib
+import dataclasses
+import inspect
+import random
+import time
+from types import CodeType, FunctionType
+from typing import Any
+
+from graphmend._mending import mended_code, replay, speculate
+from graphmend._mending.backend import MendedBackend
+from graphmend._mending.mended_file import Mend
+from graphmend._mending.transaction import Miss
+from graphmend._reporting.report import Break, Report
+from graphmend._torch.breaks import (
+    Place,
+    TorchRuntimeError,
+    Unsupported,
+    UserError,
+    break_place,
+    forget_errors,
+    suppresses_errors,
+    trial,
+)
+from graphmend._torch.compiling import changing_attributes, recompile_limit
+from graphmend._torch.frames import (
+    FrameView,
+    all_positional,
+    can_wrap_frame,
+    frame_that_calls,
+    know_code,
+    set_eval_frame,
+    skip_code,
+)
+
+# What broke before it was mended, by site: code that is mended already does not break when it is compiled once more.
+_broken: dict[str, Break] = {}
+
+# A frame with more places than this is given up, so that nothing goes on for ever.
+_MAX_ROUNDS = 500
+
+
+class MendingCallback:
+    """Dynamo's callback for the frames of one `graphmend.compile`."""
+
+    def __init__(self, inner: Any, backend: MendedBackend, report: Report, fullgraph: bool) -> None:
+        # Dynamo finds the backend, and with it the compiled code that belongs to it, through this name.
+        self._torchdynamo_orig_backend = inner
+        self.backend = backend
+        self.report = report
+        self.fullgraph = fullgraph
+
+    def __call__(self, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
+        convert = self._torchdynamo_orig_backend
+        code: CodeType = frame.f_code
+        know_code(code)
+        self.backend.codes.add(code)
+        if self.backend.disabled or not can_wrap_frame(code):
+            with self.backend.without_mends():
+                return convert(frame, cache_entry, frame_state)
+        for _ in range(_MAX_ROUNDS):
+            started = time.perf_counter()
+            traced = mended_code.replacement(code, frame.f_globals, bool(self.backend.speculates))
+            view = frame if traced is code else FrameView(frame, traced)
+            self.backend.begin_frame(code, frame.f_globals)
+            try:
+                with trial(), self._settings():
+                    result = convert(view, cache_entry, frame_state)
+                break
+            except (Unsupported, UserError) as error:
+                place = break_place(error)
+                if place is None or not self._mend(place):
+                    if self.fullgraph:
+                        raise
+                    result = self._convert_with_breaks(frame, cache_entry, frame_state)
+                    break
+                self.report.seconds += time.perf_counter() - started
+            except TorchRuntimeError:
+                # A side that was not meant may be what does not fit.
+                if not self.backend.frame.selected:
+                    raise
+                for site in self.backend.frame.selected:
+                    self.backend.declined[site] = "computing all sides failed"
+            except Exception:
+                if not suppresses_errors():
+                    raise
+                result = self._convert_with_breaks(frame, cache_entry, frame_state)
+                break
+        else:
+            result = self._convert_with_breaks(frame, cache_entry, frame_state)
+        self.backend.end_frame()
+        if result.guarded_code is not None:
+            self.report.calls += not self.backend.frame.has_transaction
+            self.report.graphs += self.backend.frame.graphs
+            self.report.ops += self.backend.frame.ops
+            self._note_mended()
+            self._bound_versions(code)
+            # Dynamo puts a frame's variables where its own code has them; what was made of other code may have them
+            # elsewhere, and is called as a function.
+            is_other = mended_code.replacement(code, frame.f_globals, bool(self.backend.speculates)) is not code
+            if self.backend.frame.has_transaction or is_other:
+                recovery = Recovery(self.backend, code, result.guarded_code.code, frame.f_globals, self.report)
+                result.guarded_code.code = frame_that_calls(code, recovery)
+        return result
+
+    def _convert_with_breaks(self, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
+        """As plain `torch.compile` does it, but with all mends around the break that stays."""
+        convert = self._torchdynamo_orig_backend
+        code: CodeType = frame.f_code
+        mended_code.mend_around(code, frame.f_globals, bool(self.backend.speculates))
+        traced = mended_code.replacement(code, frame.f_globals, bool(self.backend.speculates))
+        self.backend.begin_frame(code, frame.f_globals)
+        forget_errors(convert)
+        view = frame if traced is code else FrameView(frame, traced)
+        with self._settings():
+            return convert(view, cache_entry, frame_state)
+
+    def _settings(self) -> contextlib.AbstractContextManager[Any]:
+        # An effect that shows a counter would else be compiled anew for each of its values.
+        return changing_attributes() if self.report.mended else contextlib.nullcontext()
+
+    def _bound_versions(self, code: CodeType) -> None:
+        """Predictions that go on changing must not use up the limit of recompilations, behind which all is eager."""
+        keys = self.backend.frame.keys
+        if keys:
+            count = self.backend.versions[code] = self.backend.versions.get(code, 0) + 1
+            if count >= recompile_limit() - 2:
+                speculate.give_up(keys)
+
+    def _note_mended(self) -> None:
+        """Adds what was mended for an earlier compile, and is part of this one; says which mend it became."""
+        marked = self.backend.frame.marked
+        for i, entry in enumerate(self.report.mended):
+            kinds = [kind for site, kind in entry.sites if site in marked]
+            if kinds and entry.mend not in kinds:
+                self.report.mended[i] = dataclasses.replace(entry, mend=kinds[0])
+        known = {_place(entry) for entry in self.report.breaks}
+        again = [_broken[site] for site in self.backend.frame.marked & _broken.keys()]
+        for entry in sorted(again, key=lambda entry: (entry.file, entry.line, entry.column or 0)):
+            if _place(entry) not in known:
+                known.add(_place(entry))
+                self.report.mended.append(entry)
+
+    def _mend(self, place: Place) -> bool:
+        traced = self.backend.frame.traced
+        mend = mended_code.mend(place, traced, bool(self.backend.speculates))
+        if not isinstance(mend, Mend):
+            # A statement that only talks may break anywhere inside of what it calls.
+            for outer in place.callers():
+                talking = mended_code.mend(outer, traced, bool(self.backend.speculates), only_talking=True)
+                if isinstance(talking, Mend):
+                    place, mend = outer, talking
+                    break
+        if not isinstance(mend, Mend):
+            declined = {**self.backend.notes, **self.backend.declined}
+            reasons = [declined[site] for site in mended_code.sites(place) if site in declined]
+            mend = reasons[0] if reasons else self.backend.frame.trouble or mend
+        is_mended = isinstance(mend, Mend)
+        entry = Break(
+            gb_type=place.gb_type,
+            file=place.file,
+            line=place.line,
+            function=place.function,
+            mend=mend.kind if isinstance(mend, Mend) else None,
+            reason="" if isinstance(mend, Mend) else mend,
+            message=place.message,
+            column=place.column,
+            end_column=place.end_column,
+            sites=tuple(mended_code.sites(place).items()),
+        )
+        if is_mended:
+            _broken.update((site, entry) for site in mended_code.sites(place))
+        else:
+            # It may have been mended, and declined while it was traced.
+            self.report.mended[:] = [each for each in self.report.mended if _place(each) != _place(entry)]
+        entries = self.report.mended if is_mended else self.report.left
+        if _place(entry) not in map(_place, entries):
+            entries.append(entry)
+        return is_mended
+
+
+def _place(entry: Break) -> tuple[str, int]:
+    return entry.file, entry.line
+
+
+class Recovery:
+    """Runs a frame as compiled; if that must not count, as it is."""
+
+    def __init__(
+        self, backend: MendedBackend, code: CodeType, compiled: CodeType, space: dict[str, Any], report: Report
+    ) -> None:
+        self.code = code
+        self.draws = backend.frame.draws
+        self.speculates = bool(backend.speculates)
+        # Dynamo takes the graph out of the globals when this code object is gone.
+        self.kept = compiled
+        self.compiled = all_positional(compiled)
+        # It is Dynamo's output already.
+        skip_code(self.compiled)
+        self.globals = space
+        self.report = report
+
+    def __call__(self, closure: tuple[Any, ...], *values: Any) -> Any:
+        self.report.calls += 1
+        state = random.getstate() if self.draws else None
+        try:
+            return FunctionType(self.compiled, self.globals, "", None, closure or None)(*values)
+        except Miss as miss:
+            delivered, error = miss.delivered, miss.error
+        # Outside of the handler, so that what the original raises has no trace of the miss.
+        prior = set_eval_frame(None)
+        try:
+            self.report.misses += 1
+            if state is not None:
+                random.setstate(state)
+            if error is None:
+                return self.run_code(self.code, closure, values)
+            with replay.of(delivered, error), mended_code.in_live_functions():
+                code = mended_code.replacement(self.code, self.globals, self.speculates)
+                return self.run_code(code, closure, values)
+        finally:
+            set_eval_frame(prior)
+
+    def run_code(self, code: CodeType, closure: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
+        function = FunctionType(code, self.globals, code.co_name, None, closure or None)
+        by_position, rest = values[: code.co_argcount], values[code.co_argcount :]
+        keywords = dict(zip(code.co_varnames[code.co_argcount :], rest[: code.co_kwonlyargcount]))  # noqa: B905
+        rest = rest[code.co_kwonlyargcount :]
+        if code.co_flags & inspect.CO_VARARGS:
+            by_position, rest = (*by_position, *rest[0]), rest[1:]
+        if code.co_flags & inspect.CO_VARKEYWORDS:
+            keywords |= rest[0]
+        return function(*by_position, **keywords)
+
+
+skip_code(Recovery.__call__.__code__)

@@ -1,0 +1,165 @@
+"""Takes the markers out of a graph. In: a traced graph. Out: the same without them, and the plan of its transaction.
+
+What the markers carry becomes further outputs, so the backend behind us sees a pure graph. A graph whose changes could
+not be undone is refused.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+import torch.fx
+
+from graphmend._mending.transaction import Effect, Output, Plan, Seen
+from graphmend._torch.graphs import GraphFacts, changes_in_place, graph_facts, storage_of, talks_to_other_processes
+from graphmend._torch.markers import marker_name
+from graphmend._torch.tracing import TraceAgain
+
+# Copying what a graph mutates costs a pass over it; above this the checks are left as breaks instead.
+MAX_COPIED_BYTES = 64 * 2**20
+
+
+class CannotUndoError(Exception):
+    """What this graph does could not be undone, so it must carry no marker."""
+
+
+def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
+    """Takes the markers out of the graph; their operands become outputs, all flags are reduced to one."""
+    predictions = [node for node in markers if marker_name(node.target) == "predicted"]
+    checks = [node for node in markers if marker_name(node.target) == "check"] + predictions
+    try:
+        facts = graph_facts(graph)
+    except Exception as error:
+        raise CannotUndoError(f"what the graph changes could not be told ({type(error).__name__})") from None
+    _require_undoable(graph, facts)
+    output = next(node for node in graph.graph.nodes if node.op == "output")
+    outputs = list(output.args[0])
+    count = len(outputs)
+    changes = _Changes(graph, facts)
+
+    def add(value: torch.fx.Node, marker: torch.fx.Node) -> int:
+        # An operand that changes after the marker is copied where the marker stood.
+        if changes.may_come_after(marker, value):
+            with graph.graph.inserting_before(marker):
+                value = _call(graph, "clone", value)
+        outputs.append(value)
+        return len(outputs) - 1
+
+    effects = []
+    for marker in markers:
+        if marker in checks:
+            continue
+        site, spec, ints, values = marker.args
+        lifted_ints: list[Any] = []
+        for value in ints:
+            if isinstance(value, torch.fx.Node):
+                outputs.append(value)
+                lifted_ints.append(Output(len(outputs) - 1))
+            else:
+                lifted_ints.append(value)
+        effects.append(Effect(site, spec, tuple(lifted_ints), tuple(add(value, marker) for value in values)))
+    flag = None
+    if checks:
+        with graph.graph.inserting_before(output):
+            # The flag is a marker's last operand.
+            total = checks[0].args[-1]
+            for check in checks[1:]:
+                joined = graph.graph.call_function(torch.logical_or, (total, check.args[-1]))
+                joined.meta = dict(checks[0].args[-1].meta)
+                total = joined
+        outputs.append(total)
+        flag = len(outputs) - 1
+    seen = tuple(Seen(node.args[0], node.args[1], add(node.args[2], node)) for node in predictions)
+    output.args = (tuple(outputs),)
+    for marker in reversed(markers):
+        graph.graph.erase_node(marker)
+    graph.recompile()
+    return Plan(
+        outputs=count,
+        flag=flag,
+        seen=seen,
+        effects=tuple(effects),
+        mutated=facts.mutated,
+        unrecorded=facts.unrecorded,
+        hidden=facts.hidden,
+        random=facts.random,
+    )
+
+
+def _call(graph: torch.fx.GraphModule, method: str, value: torch.fx.Node) -> torch.fx.Node:
+    made = graph.graph.call_method(method, (value,))
+    made.meta = dict(value.meta)
+    return made
+
+
+class _Changes:
+    """What a graph changes in place, and where."""
+
+    def __init__(self, graph: torch.fx.GraphModule, facts: GraphFacts | None = None) -> None:
+        nodes = list(graph.graph.nodes)
+        self.place = {node: i for i, node in enumerate(nodes)}
+        self.changed = []
+        for node in nodes:
+            for each in changes_in_place(node):
+                self.changed.append((self.place[node], storage_of(each)))
+        # What is known to change, but not by which node: statistics of a normalisation.
+        inputs = [node for node in nodes if node.op == "placeholder"]
+        self.somewhere = {storage_of(inputs[i]) for i in facts.mutated} if facts else set()
+
+    def may_come_after(self, marker: torch.fx.Node, *values: Any) -> bool:
+        """Whether one of the values is changed behind the marker."""
+        storages = {storage_of(value) for value in values}
+        at = self.place[marker]
+        return bool(storages & self.somewhere) or any(i > at and storage in storages for i, storage in self.changed)
+
+
+def remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str]) -> None:
+    """Takes the markers of joined branches out, or traces again without those whose aliases would matter.
+
+    A joined value is a new tensor where the program has one that already was. That shows when one of them is changed
+    in place later, or when the new one leaves the graph and the old one was known outside.
+    """
+    nodes = list(graph.graph.nodes)
+    joined = [node for node in nodes if marker_name(node.target) == "joined"]
+    if not joined:
+        return
+    outside = {storage_of(node) for node in nodes if node.op in ("placeholder", "get_attr")}
+    (output,) = (node for node in nodes if node.op == "output")
+    returned = [storage_of(node) for node in output.args[0]]
+    changes = _Changes(graph)
+    for marker in joined:
+        site, result, *sides = marker.args
+        known = {storage_of(side) for side in sides} & (outside | set(returned))
+        reason = None
+        if changes.may_come_after(marker, result, *sides):
+            reason = "a side's tensor is changed in place later"
+        elif storage_of(result) in returned and known:
+            reason = "a side's result is a tensor that is known outside of the graph"
+        if reason is not None:
+            declined[site] = reason
+            raise TraceAgain(restart_reason=reason)
+        graph.graph.erase_node(marker)
+    graph.recompile()
+
+
+def _require_undoable(graph: torch.fx.GraphModule, facts: GraphFacts) -> None:
+    if facts.reshapes_inputs:
+        raise CannotUndoError("the graph changes the shape or storage of an input, which could not be undone")
+    if facts.aliased_outputs:
+        raise CannotUndoError("an output is a view of an input that the graph changes")
+    placeholders = [node for node in graph.graph.nodes if node.op == "placeholder"]
+    values = [node.meta.get("example_value") for node in placeholders]
+    if torch.is_grad_enabled() and any(values[i].requires_grad for i in facts.unrecorded):
+        # Captured whole, AOTAutograd lets gradients flow through what was written there.
+        raise CannotUndoError("an input that requires grad is changed under no_grad")
+    if talks_to_other_processes(graph):
+        raise CannotUndoError("the graph talks to other processes, which might not run it again")
+    copied = 0
+    for i in facts.mutated:
+        value = values[i]
+        if isinstance(value, torch.Tensor):
+            copied += value.numel() * value.element_size() if all(isinstance(s, int) for s in value.shape) else 0
+    if copied > MAX_COPIED_BYTES:
+        raise CannotUndoError(
+            f"the graph changes {copied >> 20} MB in place; copying that for a check would cost too much"
+        )

@@ -1,0 +1,54 @@
+"""What mended code calls, under the name `__graphmend__`.
+
+In eager, `tracing()` is False and the user's own text runs, untouched. While Dynamo traces for one of our backends,
+these functions are traced too: they put markers into the graph (see `_transaction`), or return False to say that the
+statement must run as it stands, and so break the graph as it always did.
+"""
+
+from graphmend._mending.marks_post import (
+    allclose,
+    both,
+    check,
+    checks,
+    either,
+    equal,
+    negate,
+    number,
+    post,
+    posts,
+    tracing,
+    truth,
+)
+from graphmend._mending.marks_select import join, selects
+from graphmend._mending.marks_value import index, nonzero, truth_of, value, where
+from graphmend._torch.frames import skip_code
+
+
+class Marks:
+    """The namespace that mended code sees; a class, because Dynamo takes only callables from builtins."""
+
+    tracing = staticmethod(tracing)
+    checks = staticmethod(checks)
+    posts = staticmethod(posts)
+    post = staticmethod(post)
+    check = staticmethod(check)
+    number = staticmethod(number)
+    truth = staticmethod(truth)
+    equal = staticmethod(equal)
+    allclose = staticmethod(allclose)
+    negate = staticmethod(negate)
+    either = staticmethod(either)
+    both = staticmethod(both)
+    selects = staticmethod(selects)
+    join = staticmethod(join)
+    value = staticmethod(value)
+    truth_of = staticmethod(truth_of)
+    index = staticmethod(index)
+    nonzero = staticmethod(nonzero)
+    where = staticmethod(where)
+
+
+# Where a frame runs in eager because Dynamo has skipped it, these run in eager too: they are never frames of their own.
+for _mark in vars(Marks).values():
+    if isinstance(_mark, staticmethod):
+        skip_code(_mark.__func__.__code__)

@@ -1,0 +1,60 @@
+"""What the marks ask while they are traced. The answers are the backend's, and constants to Dynamo."""
+
+from types import CodeType
+from typing import Any
+
+from graphmend._mending import mended_code
+from graphmend._mending.backend import MendedBackend
+from graphmend._torch.tracing import TraceAgain, assume_constant_result, in_higher_order_op, traced_backend, traced_code
+
+
+def own_backend() -> MendedBackend | None:
+    """The backend of ours for which Dynamo is tracing in this thread."""
+    backend = traced_backend()
+    return backend if isinstance(backend, MendedBackend) else None
+
+
+def code_to_trace(code: CodeType, space: dict[str, Any]) -> CodeType:
+    """What Dynamo asks for each function that it inlines."""
+    backend = own_backend()
+    if backend is None or backend.frame.plain:
+        return code
+    backend.frame.traced[code] = space
+    return mended_code.replacement(code, space, bool(backend.speculates))
+
+
+@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+def mends_apply() -> bool:
+    backend = own_backend()
+    if backend is None or backend.frame.plain:
+        return False
+    if in_higher_order_op():
+        backend.frame.trouble = "it stands in the body of a higher-order operator (checkpoint, cond, vmap, …)"
+        return False
+    return True
+
+
+@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+def decline(site: str, reason: str) -> bool:
+    """Says why a place is left as it is, for the report."""
+    backend = own_backend()
+    if backend is not None:
+        backend.notes[site] = reason
+    return False
+
+
+@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+def trace_again_without(site: str, reason: str) -> bool:
+    backend = own_backend()
+    if backend is not None:
+        backend.declined[site] = reason
+    raise TraceAgain(restart_reason=reason)
+
+
+@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+def carries() -> bool:
+    backend = own_backend()
+    if backend is None:
+        return False
+    backend.frame.trouble = backend.cannot_carry.get(traced_code())
+    return backend.frame.trouble is None

@@ -1,0 +1,135 @@
+"""The marks that post effects and check tests, and the operators of which traced tests are made."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from graphmend._mending import effects, replay
+from graphmend._mending.marks_asked import carries, mends_apply, own_backend, trace_again_without
+from graphmend._mending.stack import Caller
+from graphmend._mending.values import describe, describe_stack
+from graphmend._torch.tracing import assume_constant_result, is_ours, traced_stack
+
+
+@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+def _stack_of(site: str) -> str:
+    """For an effect that asks who called it: the functions around it, as far as they are traced."""
+    backend = own_backend()
+    if backend is None or not effects.looks_at_stack(site):
+        return ""
+    spaces = {(code.co_filename, code.co_name): space for code, space in backend.frame.traced.items()}
+    callers = [
+        Caller(file, line, function, spaces.get((file, function), {}))
+        for file, line, function in traced_stack()
+        if not is_ours(file)
+    ]
+    # The last of them is the function whose statement it is, which the effect itself stands for.
+    return describe_stack(effects.keep_stack(callers[:-1]))
+
+
+@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+def _is_declined(site: str) -> bool:
+    backend = own_backend()
+    return backend is None or site in backend.declined
+
+
+def tracing() -> bool:
+    """Whether this is being traced for a call that graphmend owns. In eager only while something runs again."""
+    if torch.compiler.is_dynamo_compiling():
+        return bool(mends_apply())
+    return replay.active()
+
+
+def checks() -> bool:
+    """Whether a test may be predicted here; otherwise the user's own text breaks the graph as it always did."""
+    return bool(torch.compiler.is_dynamo_compiling()) and bool(mends_apply()) and bool(carries())
+
+
+def posts(site: str) -> bool:
+    """Whether the statement at the site is carried out of the graph; asked before its arguments are evaluated."""
+    if torch.compiler.is_dynamo_compiling():
+        return bool(mends_apply()) and bool(carries()) and not _is_declined(site)
+    return replay.active()
+
+
+def post(site: str, *values: Any) -> bool:
+    """Carries an effect's values out of the graph; where one cannot travel, the trace begins anew without."""
+    if not torch.compiler.is_dynamo_compiling():
+        return replay.next_is_done()
+    spec = [_stack_of(site)]
+    ints: list[int] = []
+    tensors: list[torch.Tensor] = []
+    for value in values:
+        if not describe(value, spec, ints, tensors):
+            return bool(trace_again_without(site, "an argument is neither a tensor, a number, text nor made of these"))
+    torch.ops.graphmend.emit(site, "".join(spec), ints, tensors)
+    return True
+
+
+def as_flag(value: torch.Tensor) -> torch.Tensor:
+    return value.detach().reshape(()) != 0
+
+
+def check(site: str, value: Any, predicted: bool) -> Any:
+    """The predicted truth of a test, with a marker that compares it with the real one after the graph."""
+    if not isinstance(value, torch.Tensor) or value.numel() != 1:
+        return value
+    if not torch.compiler.is_dynamo_compiling():
+        # The test itself broke the graph, and what follows runs in eager.
+        return value
+    flag = as_flag(value)
+    torch.ops.graphmend.check(site, torch.logical_not(flag) if predicted else flag)
+    return predicted
+
+
+def number(value: Any) -> Any:
+    """`value.item()` or `float(value)` as a test needs it: a tensor that compares as the Python number would."""
+    if isinstance(value, torch.Tensor) and value.numel() == 1:
+        # Floats in double precision, as Python has them.
+        return value.detach().reshape(()).double() if value.is_floating_point() else value.detach().reshape(())
+    return value.item() if isinstance(value, torch.Tensor) else float(value)
+
+
+def truth(value: Any) -> Any:
+    """`bool(value)`"""
+    return as_flag(value) if isinstance(value, torch.Tensor) and value.numel() == 1 else bool(value)
+
+
+def equal(one: Any, other: Any) -> Any:
+    """`torch.equal(one, other)`"""
+    if type(one) is not torch.Tensor or type(other) is not torch.Tensor or one.dtype != other.dtype:
+        return torch.equal(one, other)
+    return (one == other).all() if one.shape == other.shape else False
+
+
+def allclose(one: Any, other: Any, *args: Any, **kwargs: Any) -> Any:
+    """`torch.allclose(one, other, …)`"""
+    return torch.isclose(one, other, *args, **kwargs).all()
+
+
+def negate(value: Any) -> Any:
+    """`not value`"""
+    if isinstance(value, torch.Tensor) and value.numel() == 1:
+        return torch.logical_not(as_flag(value))
+    return not value
+
+
+def either(left: Any, right: Callable[[], Any]) -> Any:
+    """`left or right()`"""
+    if not isinstance(left, torch.Tensor) or left.numel() != 1:
+        return left or right()
+    other = right()
+    if isinstance(other, torch.Tensor) and other.numel() == 1:
+        return torch.logical_or(as_flag(left), as_flag(other))
+    return True if other else left
+
+
+def both(left: Any, right: Callable[[], Any]) -> Any:
+    """`left and right()`"""
+    if not isinstance(left, torch.Tensor) or left.numel() != 1:
+        return left and right()
+    other = right()
+    if isinstance(other, torch.Tensor) and other.numel() == 1:
+        return torch.logical_and(as_flag(left), as_flag(other))
+    return left if other else False

@@ -1,0 +1,107 @@
+"""The marks of a branch whose sides are all computed, and joined."""
+
+from typing import Any
+
+import torch
+
+from graphmend._mending.marks_asked import decline, own_backend, trace_again_without
+from graphmend._mending.marks_post import as_flag
+from graphmend._torch.tracing import assume_constant_result, traced_code
+
+
+@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+def _select_applies(site: str) -> bool:
+    backend = own_backend()
+    if backend is None or site in backend.declined:
+        return False
+    backend.frame.trouble = backend.cannot_carry.get(traced_code())
+    if backend.frame.trouble is not None:
+        return False
+    backend.frame.selected.append(site)
+    return True
+
+
+def selects(
+    site: str, tests: tuple[Any, ...], read: tuple[Any, ...], keeps_zero_gradient: bool, *assigned: tuple[Any, str]
+) -> bool:
+    """Whether all sides of a branch can be computed and joined.
+
+    `read` is what they work on, `assigned` the attributes that they assign: of what, and their names.
+    """
+    if not torch.compiler.is_dynamo_compiling():
+        return False
+    for test in tests:
+        if not isinstance(test, torch.Tensor) or test.numel() != 1:
+            return False
+    for value in read:
+        if not _is_plain(value):
+            return bool(decline(site, "a side works on an object that is neither a tensor nor a plain value"))
+    for owner, name in assigned:
+        if not _is_plain_attribute(owner, name):
+            return bool(decline(site, "a side assigns an attribute that may be more than a value"))
+    if torch.is_grad_enabled():
+        for value in read:
+            if isinstance(value, torch.Tensor) and value.requires_grad:
+                if not keeps_zero_gradient:
+                    return bool(decline(site, "a gradient could come out of the side that was not meant"))
+                if isinstance(value, torch.nn.Parameter) or value.is_leaf:
+                    return bool(decline(site, "a leaf would get a gradient of zeros where it had none"))
+    return bool(_select_applies(site))
+
+
+def _is_plain_attribute(owner: Any, name: str) -> bool:
+    """Whether assigning the attribute again and again does nothing but keep the last value."""
+    if not isinstance(owner, torch.nn.Module) or type(owner).__setattr__ is not torch.nn.Module.__setattr__:
+        return False
+    return hasattr(owner, name) and not hasattr(type(owner), name) and name not in owner._parameters
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether operators, attributes and methods of the value run no code of the user's."""
+    if isinstance(value, torch.Tensor):
+        return type(value) is torch.Tensor or type(value) is torch.nn.Parameter
+    if value is None or type(value) in (bool, int, float, complex, str, torch.Size):
+        return True
+    if isinstance(value, (torch.dtype, torch.device, torch.nn.Module)):
+        return True
+    if type(value) is tuple or type(value) is list:
+        for item in value:  # noqa: SIM110 - Dynamo inlines a loop
+            if not _is_plain(item):
+                return False
+        return True
+    return False
+
+
+def join(site: str, tests: tuple[torch.Tensor, ...], sides: tuple[tuple[Any, ...], ...]) -> tuple[Any, ...]:
+    """Each name's value on the side that was meant: that of the first test that holds, else of the last side."""
+    values = sides[-1]
+    for i in range(len(tests) - 1, -1, -1):
+        flag = as_flag(tests[i])
+        joined = []
+        for k in range(len(values)):
+            joined.append(_pick(site, flag, sides[i][k], values[k]))
+        values = tuple(joined)
+    return values
+
+
+def _pick(site: str, flag: torch.Tensor, one: Any, other: Any) -> Any:
+    if one is other:
+        return other
+    if type(one) is torch.Tensor and type(other) is torch.Tensor:
+        if one.shape != other.shape or one.dtype != other.dtype or one.device != other.device:
+            return trace_again_without(site, "the sides differ in shape, dtype or device")
+        if one.requires_grad != other.requires_grad:
+            return trace_again_without(site, "the sides differ in requires_grad")
+        result = torch.where(flag, one, other)
+        if result.stride() != one.stride() or result.stride() != other.stride():
+            return trace_again_without(site, "the sides differ in their strides")
+        torch.ops.graphmend.joined(site, result, one, other)
+        return result
+    if type(one) is type(other) and isinstance(one, (bool, int, float, str)) and one == other:
+        return other
+    if type(one) is tuple and type(other) is tuple and len(one) == len(other):
+        items = []
+        for k in range(len(one)):
+            items.append(_pick(site, flag, one[k], other[k]))
+        return tuple(items)
+    return trace_again_without(site, "the sides differ in what is not a tensor")

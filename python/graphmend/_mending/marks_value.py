@@ -1,0 +1,147 @@
+"""The marks where Python needs a tensor's value: predicted (see `speculate`), and compared after the graph."""
+
+import math
+from typing import Any
+
+import torch
+
+from graphmend._mending import speculate
+from graphmend._mending.marks_asked import carries, decline, mends_apply, own_backend
+from graphmend._mending.marks_post import as_flag
+from graphmend._torch.tracing import assume_constant_result, last_wanted, trace_attempt
+
+
+@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+def _learn(site: str) -> str:
+    """Predicts the value that was just marked as wanted; the name of the prediction, or nothing if there is none."""
+    backend = own_backend()
+    if backend is None or not backend.speculates:
+        if backend is not None:
+            backend.notes[site] = "Python needs the value of a tensor here, and speculation is off"
+        return ""
+    frame = backend.frame
+    if frame.attempt is not trace_attempt():
+        frame.attempt = trace_attempt()
+        frame.passed = {}
+        frame.shadow = speculate.Shadow()
+    occurrence = frame.passed[site] = frame.passed.get(site, -1) + 1
+    key = speculate.key_of(site, occurrence, backend.number)
+    try:
+        value = speculate.python_value(frame.shadow.value(last_wanted()))
+    except speculate.Impure as error:
+        backend.notes[site] = f"its value is not known ahead: {error}"
+        return ""
+    if backend.speculates == "report":
+        backend.notes[site] = f"speculation would predict {value!r} here"
+        return ""
+    if not speculate.predict(key, value):
+        backend.notes[site] = "its value was predicted wrongly too often"
+        return ""
+    return key
+
+
+@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+def _item(text: str, i: int) -> Any:
+    return speculate.decode(text)[i]
+
+
+def _predicted(site: str, tensor: torch.Tensor) -> Any:
+    """The value that is predicted for a tensor, compared after the graph; None if none is."""
+    if not torch.compiler.is_dynamo_compiling() or not mends_apply() or not carries():
+        return None
+    if tensor.numel() > speculate.MAX_ELEMENTS:
+        decline(site, "its value has too many elements to be predicted")
+        return None
+    torch.ops.graphmend.wanted(tensor)
+    key = _learn(site)
+    if key == "":
+        return None
+    text = getattr(speculate.PREDICTIONS, key)
+    # Built in the trace, so that each call has a list of its own.
+    items = [_item(text, i) for i in range(tensor.numel())]
+    value = _nested(items, tensor.shape, 0, 0)
+    expected = torch.tensor(items, dtype=tensor.dtype, device=tensor.device).reshape(tensor.shape)
+    actual = tensor.detach()
+    differs = actual != expected
+    if tensor.is_floating_point():
+        # Zeros have signs, and a NaN is what was predicted if a NaN was.
+        differs = torch.logical_or(differs, torch.signbit(actual) != torch.signbit(expected))
+        differs = torch.logical_and(differs, torch.logical_not(torch.isnan(actual) & torch.isnan(expected)))
+    torch.ops.graphmend.predicted(key, text, tensor, differs.any())
+    return value
+
+
+def _nested(items: list[Any], shape: tuple[int, ...], dim: int, start: int) -> Any:
+    """Items as `tolist` nests them."""
+    if dim == len(shape):
+        return items[start]
+    step = math.prod(shape[dim + 1 :])
+    return [_nested(items, shape, dim + 1, start + i * step) for i in range(shape[dim])]
+
+
+def value(site: str, kind: str, tensor: Any) -> Any:
+    """`tensor.item()`, `tensor.tolist()`, `int(tensor)`, `float(tensor)`, `bool(tensor)`"""
+    # Of a tensor that requires grad, torch warns, and its value is another in every step.
+    if isinstance(tensor, torch.Tensor) and not tensor.requires_grad and (kind == "tolist" or tensor.numel() == 1):
+        predicted = _predicted(site, tensor if kind == "tolist" else tensor.reshape(()))
+        if predicted is not None and (kind != "int" or -math.inf < predicted < math.inf):
+            if kind == "int":
+                return int(predicted)
+            if kind == "float":
+                return float(predicted)
+            return bool(predicted) if kind == "bool" else predicted
+    if kind == "item":
+        return tensor.item()
+    if kind == "tolist":
+        return tensor.tolist()
+    if kind == "int":
+        return int(tensor)
+    return float(tensor) if kind == "float" else bool(tensor)
+
+
+def truth_of(site: str, test: Any) -> Any:
+    """The truth of a test that is a tensor; anything else as it is."""
+    if isinstance(test, torch.Tensor) and test.numel() == 1:
+        predicted = _predicted(site, as_flag(test))
+        if predicted is not None:
+            return predicted
+    return test
+
+
+def index(site: str, owner: Any, bound: Any) -> Any:
+    """A size or a position; a tensor as the number it stands for. `owner` is whose method it is given to, if any."""
+    if owner is not None and owner is not torch and not isinstance(owner, torch.Tensor):
+        return bound
+    if isinstance(bound, torch.Tensor) and bound.numel() == 1 and not bound.is_floating_point():
+        predicted = _predicted(site, bound.reshape(()))
+        if predicted is not None:
+            return int(predicted)
+    return bound
+
+
+def _positions(site: str, tensor: Any) -> Any:
+    """Where a tensor is not zero, a row for each of its dimensions; as many as are predicted, or None."""
+    if not isinstance(tensor, torch.Tensor) or tensor.dim() == 0:
+        return None
+    count = _predicted(site, (tensor != 0).sum())
+    if count is None:
+        return None
+    if count == 0:
+        return torch.empty_strided((tensor.dim(), 0), (0, 1), dtype=torch.int64, device=tensor.device)
+    rows = torch.empty(tensor.dim(), count, dtype=torch.int64, device=tensor.device)
+    rows.copy_(torch.nonzero_static(tensor, size=count).t())
+    return rows
+
+
+def nonzero(site: str, kind: str, tensor: Any) -> Any:
+    """`tensor.nonzero()`, or `torch.nonzero(tensor)`, whose columns lie together in memory"""
+    rows = _positions(site, tensor)
+    if rows is None:
+        return tensor.nonzero() if kind == "method" else torch.nonzero(tensor)
+    return rows.t()
+
+
+def where(site: str, condition: Any) -> Any:
+    """`torch.where(condition)`"""
+    rows = _positions(site, condition)
+    return torch.where(condition) if rows is None else rows.unbind(0)

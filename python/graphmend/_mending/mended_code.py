@@ -1,0 +1,306 @@
+"""Mended code for the functions of a running program.
+
+Nothing of the program is changed. While Dynamo traces for graphmend, it is given mended code where it would have taken
+a function's own (`replacement`); in eager, and for everybody else's compiles, functions keep what they have. A file is
+compiled as it is on disk first, and a function is mended only if its running code is what that gives: a file that has
+changed since it was imported, or that another tool has rewritten, is left alone.
+"""
+
+import contextlib
+import functools
+import gc
+import inspect
+import itertools
+import linecache
+import logging
+import sys
+import sysconfig
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import CodeType, FunctionType
+from typing import Any
+
+import torch
+
+from graphmend import _config
+from graphmend._mending import effects, mended_file, scope
+from graphmend._mending.mended_file import Mend, MendedText
+from graphmend._torch.breaks import Place
+
+_LOGGING_FUNCTIONS = ("debug", "info", "warning", "warn", "error", "critical", "exception", "log")
+
+# How Dynamo names what comes after a break.
+_RESUMED = "torch_dynamo_resume_in_"
+
+_lock = threading.RLock()
+_numbers = itertools.count()
+# By file and module: the same file may be run as several modules.
+_sources: dict[tuple[str, int, bool], "MendedSource"] = {}
+_declared: weakref.WeakSet[Callable[..., Any]] = weakref.WeakSet()
+
+
+def declare_effect(function: Callable[..., Any]) -> None:
+    """Calls of this function, as statements, may run after the graph."""
+    _declared.add(function)
+
+
+def forget_all() -> int:
+    """Nothing is mended any more; the number of places that were."""
+    with _lock:
+        count = sum(len(source.mended.mends) for source in _sources.values() if source.mended)
+        _sources.clear()
+        return count
+
+
+def replacement(code: CodeType, space: dict[str, Any], speculates: bool) -> CodeType:
+    """The code to trace in the stead of `code`, whose globals are `space`: mended if there are mends, else itself."""
+    source = _sources.get((code.co_filename, id(space), speculates))
+    return source.codes.get(code, code) if source else code
+
+
+def mend(
+    place: Place, traced: dict[CodeType, dict[str, Any]], speculates: bool, only_talking: bool = False
+) -> Mend | str:
+    """Mends the statement where a graph broke; or the reason why it is left.
+
+    `traced` has the code that was traced, with its globals; `speculates`: values that Python needs may be predicted.
+    """
+    if _is_foreign(place.file):
+        return "it is in torch or in the standard library"
+    with _lock:
+        found = _code_at(place, traced)
+        if found is None:
+            return "the code that broke is not known by its source"
+        code, space = found
+        if not scope.is_mended(place.file, space):
+            return scope.OUTSIDE
+        if code.co_name.startswith(_RESUMED):
+            return "it stands behind a break that is left"
+        if code.co_name.startswith("<"):
+            return "it stands in a lambda or a comprehension"
+        return _source_of(code, space, speculates).mend(code, place.line, only_talking)
+
+
+def _code_at(place: Place, traced: dict[CodeType, dict[str, Any]]) -> tuple[CodeType, dict[str, Any]] | None:
+    for code, space in traced.items():
+        if (code.co_filename, code.co_name) == (place.file, place.function) and place.line in _lines(code):
+            return code, space
+    return None
+
+
+def mend_around(code: CodeType, space: dict[str, Any], speculates: bool) -> None:
+    """Mends whatever a function has that may break, as one of its breaks stays: what comes behind that one is compiled
+    in pieces, which are made of the code that is traced now."""
+    if not scope.is_mended(code.co_filename, space):
+        return
+    with _lock:
+        source = _source_of(code, space, speculates)
+        if not source.trouble and code in source.originals:
+            source.mend_function(code)
+
+
+def _source_of(code: CodeType, space: dict[str, Any], speculates: bool) -> "MendedSource":
+    key = (code.co_filename, id(space), speculates)
+    source = _sources.get(key)
+    # A module that was reloaded has another text, and the same globals.
+    if source is None or not source.has(code):
+        again = MendedSource(code.co_filename, space, code.co_flags, next(_numbers), speculates)
+        if source is None or again.has(code):
+            source = _sources[key] = again
+    return source
+
+
+@contextlib.contextmanager
+def in_live_functions() -> Iterator[None]:
+    """Inside, functions run their mended code; other threads may take it too, for which it is what they had."""
+    with _lock:
+        codes = {code: new for source in _sources.values() for code, new in source.codes.items()}
+        files = {code.co_filename for code in codes}
+        changed = []
+        for function in gc.get_objects():
+            if type(function) is FunctionType and function.__code__.co_filename in files:
+                code = function.__code__
+                if code in codes:
+                    changed.append((function, code))
+                    function.__code__ = codes[code]
+        try:
+            yield
+        finally:
+            for function, code in changed:
+                function.__code__ = code
+
+
+def _names_of_declared(space: dict[str, Any]) -> list[str]:
+    """How a file whose globals are `space` may spell the functions that were declared to be effects."""
+    declared = [*_declared, *_config.declared_effects()]
+    names: list[str] = []
+    for name, value in list(space.items()) if declared else []:
+        names += [name for function in declared if value is function]
+        if not inspect.ismodule(value) and not isinstance(value, type):
+            continue
+        for function in declared:
+            own_name = getattr(function, "__qualname__", "")
+            # The module may be a package above the function's own, and the class one that has it.
+            path = f"{getattr(function, '__module__', '')}.{own_name}"
+            above = value.__name__ if inspect.ismodule(value) else f"{value.__module__}.{value.__qualname__}"
+            for rest in dict.fromkeys([own_name, path.removeprefix(f"{above}.")]):
+                if rest and _attribute(value, rest) is function:
+                    names.append(f"{name}.{rest}")
+    return names
+
+
+def _attribute(value: Any, path: str) -> Any:
+    for part in path.split("."):
+        value = getattr(value, part, None)
+    return value
+
+
+def sites(place: Place) -> dict[str, str]:
+    """The sites of the mends at a place, and what kind of mend each is."""
+    sources = [source for (file, _, _), source in _sources.items() if file == place.file and source.mended]
+    mends = [mend for source in sources if source.mended for mend in source.mended.mends]
+    return {mend.site: mend.kind for mend in mends if mend.line == place.line}
+
+
+@functools.cache
+def _is_foreign(file: str) -> bool:
+    """Whether a file belongs to torch or to Python: the breaks there are theirs, and theirs to mend."""
+    path = Path(file)
+    if any(part in ("site-packages", "dist-packages") for part in path.parts):
+        return path.is_relative_to(Path(torch.__file__).parent)
+    return any(path.is_relative_to(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib"))
+
+
+def _lines(code: CodeType) -> set[int]:
+    return {line for _, _, line in code.co_lines() if line is not None}
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """The code of functions and classes in a module's, in the order of the source. Mends add and remove none of these,
+    and never stand inside of the others (lambdas, comprehensions)."""
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType) and not constant.co_name.startswith("<"):
+            yield constant
+            yield from _codes(constant)
+
+
+class MendedSource:
+    """A file, as one module's, and what was done to it."""
+
+    def __init__(self, file_name: str, space: dict[str, Any], flags: int, number: int, speculates: bool) -> None:
+        self.file_name = file_name
+        self.speculates = speculates
+        # Part of the names of sites: modules that share a file do not share its effects.
+        self.name = f"{file_name}#{number}"
+        self.globals = space
+        self.flags = flags
+        self.trouble: str | None = None
+        self.lines: list[int] = []
+        # Lines of functions that are mended wherever they may break.
+        self.functions: list[int] = []
+        self.mended: MendedText | None = None
+        # The file's own code objects in order, and for each the one to trace.
+        self.originals: list[CodeType] = []
+        self.codes: dict[CodeType, CodeType] = {}
+        try:
+            self.source = mended_file.decoded(_read(file_name))
+        except (OSError, ValueError):
+            self.trouble = "its source cannot be read"
+            return
+        try:
+            self.originals = list(_codes(mended_file.compile_text(self.source, file_name, flags)))
+        except (SyntaxError, ValueError):
+            self.trouble = "its source does not compile"
+
+    def has(self, code: CodeType) -> bool:
+        """Whether this is code of the file; what is traced may be mended already."""
+        return code in self.originals or code in self.codes.values()
+
+    def mend(self, code: CodeType, line: int, only_talking: bool) -> Mend | str:
+        if self.trouble:
+            return self.trouble
+        if not self.has(code):
+            return "the running code is not what its file compiles to; the file was changed, or another tool rewrote it"
+        if line in self.lines:
+            return "it broke again after it was mended"
+        mended = self._mend_text([*self.lines, line], self.functions)
+        if line in mended.declined:
+            return mended.declined[line]
+        known = {mend.site for mend in self.mended.mends} if self.mended else set()
+        added = [mend for mend in mended.mends if mend.site not in known]
+        if not added:
+            return "it broke again after it was mended"
+        if only_talking and any(mend.kind != "postpone" for mend in added):
+            return "it does more than talk"
+        trouble = self._install(mended)
+        if trouble:
+            return trouble
+        self.lines.append(line)
+        return added[0]
+
+    def mend_function(self, code: CodeType) -> None:
+        line = min(_lines(code))
+        if line in self.functions:
+            return
+        mended = self._mend_text(self.lines, [*self.functions, line])
+        if self._install(mended) is None:
+            self.functions.append(line)
+
+    def _mend_text(self, lines: list[int], functions: list[int]) -> MendedText:
+        return mended_file.mend_text(self.source, self.name, lines, functions, self.talkers(), self.speculates)
+
+    def talkers(self) -> list[str]:
+        """Names in this file's globals of what only talks to the outside."""
+        names = [] if "print" in self.globals else ["print"]
+        for name, value in list(self.globals.items()):
+            if isinstance(value, (logging.Logger, logging.LoggerAdapter)):
+                names.append(f"{name}.*")
+            elif value is logging:
+                names += [f"{name}.{function}" for function in _LOGGING_FUNCTIONS]
+            elif inspect.ismodule(value) and value.__name__ == "warnings":
+                names.append(f"{name}.warn")
+            elif value is sys:
+                names += [f"{name}.stdout.write", f"{name}.stderr.write"]
+            elif str(getattr(value, "__module__", "")).partition(".")[0] == "tqdm" and hasattr(value, "write"):
+                names.append(f"{name}.write")
+        return names + _names_of_declared(self.globals)
+
+    def _install(self, mended: MendedText) -> str | None:
+        try:
+            module = mended_file.compile_module(self.source, mended, self.file_name, self.flags)
+        except (SyntaxError, ValueError, RecursionError) as error:
+            return f"its mended text does not compile ({error})"
+        new_codes = list(_codes(module))
+        if [code.co_name for code in new_codes] != [code.co_name for code in self.originals]:
+            return "its functions could not be told apart"
+        codes = {code: new for code, new in zip(self.originals, new_codes, strict=True) if code != new}
+        if any(code.co_freevars != new.co_freevars for code, new in codes.items()):
+            return "the mend would change what a closure holds"
+        known = {mend.site for mend in self.mended.mends} if self.mended else set()
+        for mend in mended.mends:
+            if mend.kind == "postpone" and mend.site not in known:
+                self._define(mend)
+        self.codes = codes
+        self.mended = mended
+        return None
+
+    def _define(self, mend: Mend) -> None:
+        code = mended_file.compile_outlined(self.source, mend, self.file_name, self.flags)
+        space: dict[str, Any] = {}
+        exec(code, self.globals, space)
+        (made,) = space.values()
+        if mend.class_name:
+            (made,) = [value for value in vars(made).values() if isinstance(value, FunctionType)]
+        effects.define(mend.site, mend.outlined, made)
+
+
+def _read(file_name: str) -> bytes:
+    # Notebook cells and the like have their text in linecache only.
+    if not Path(file_name).is_file():
+        lines = linecache.getlines(file_name)
+        if not lines:
+            raise OSError(file_name)
+        return "".join(lines).encode("utf-8")
+    return Path(file_name).read_bytes()

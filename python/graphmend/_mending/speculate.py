@@ -1,0 +1,229 @@
+"""Values that Python needs of tensors, predicted: where predictions come from, and when they are given up.
+
+A prediction belongs to a compiled model, a site and an occurrence: the n-th time that a trace passes the site. While
+Dynamo traces, the value is computed from the graph so far and the real inputs of this call (`Shadow`); nothing of the
+user's program runs for it, and nothing is changed. The compiled graph compares. When it was wrong, the frame's own code
+runs instead, the value that was seen is the next prediction, and Dynamo, which guards on predictions, finds the graph
+that was made for it or makes one. A site that goes on being wrong is given up, and breaks the graph as it always did.
+"""
+
+import ast
+import functools
+import itertools
+import math
+import operator
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.fx
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from graphmend._torch.graphs import changes_in_place, is_torch_function, storage_of
+from graphmend._torch.markers import marker_name
+from graphmend._torch.tracing import real_input, traced_root
+
+# A site may miss this often more than a quarter of its hits, and know this many values.
+_PATIENCE = 4
+_MAX_VALUES = 6
+# Larger tensors are seldom the same twice, and slow to compare number by number while tracing.
+MAX_ELEMENTS = 256
+
+
+class Predictions:
+    """The predictions, as attributes, which is how Dynamo guards on each by itself. Text, so that none is symbolic."""
+
+
+PREDICTIONS = Predictions()
+
+
+@dataclass
+class Site:
+    """What is known of an occurrence of a site."""
+
+    hits: int = 0
+    misses: int = 0
+    values: int = 0
+    given_up: bool = False
+
+    @property
+    def hit_rate(self) -> float:
+        return self.hits / max(1, self.hits + self.misses)
+
+
+sites: dict[str, Site] = {}
+
+
+def key_of(site: str, occurrence: int, model: int) -> str:
+    return f"p{site}_{occurrence}_{model}"
+
+
+def site_of(name: str) -> str:
+    """The site of a prediction; a site itself is no prediction's name."""
+    return name[1:].partition("_")[0] if name.startswith("p") else name
+
+
+def rate(of_sites: Iterable[str]) -> tuple[int, int]:
+    """How often predictions at these sites were right, and how often they were looked at."""
+    wanted = set(of_sites)
+    known = [site for key, site in sites.items() if site_of(key) in wanted]
+    return sum(site.hits for site in known), sum(site.hits + site.misses for site in known)
+
+
+def give_up(keys: Iterable[str]) -> None:
+    """Nothing is predicted there any more, unless it has always been the same."""
+    for key in keys:
+        if sites[key].values > 1:
+            sites[key].given_up = True
+            setattr(PREDICTIONS, key, "")
+
+
+def predict(key: str, value: Any) -> bool:
+    """Makes the value the prediction; False if the site has been given up."""
+    site = sites.setdefault(key, Site())
+    text = encode(value)
+    if site.given_up:
+        return False
+    if getattr(PREDICTIONS, key, None) != text:
+        site.values += 1
+        setattr(PREDICTIONS, key, text)
+    return True
+
+
+def missed(key: str, value: Any) -> None:
+    """A prediction was wrong; the value that was seen is the next one."""
+    site = sites[key]
+    site.misses += 1
+    if site.misses > _PATIENCE + site.hits // 4 or site.values > _MAX_VALUES:
+        site.given_up = True
+        setattr(PREDICTIONS, key, "")
+    else:
+        predict(key, value)
+
+
+def python_value(tensor: torch.Tensor) -> Any:
+    """What `tolist` gives; of a tensor with a single element and no dimension that is `item`."""
+    return tensor.detach().tolist()
+
+
+def encode(value: Any) -> str:
+    """A bool, int, float or nested list of them as text; equal text means equal values, the sign of zero included."""
+    if isinstance(value, list):
+        return "[" + ",".join(encode(item) for item in value) + "]"
+    if isinstance(value, float):
+        return f"'{value.hex() if math.isfinite(value) else value}'"
+    return repr(value)
+
+
+@functools.lru_cache(maxsize=256)
+def decode(text: str) -> list[Any]:
+    """The items that were encoded, in order, however they were nested."""
+    items: list[Any] = []
+    stack = [ast.literal_eval(text)]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, list):
+            stack += reversed(value)
+        elif isinstance(value, str):
+            items.append(float(value) if value in ("inf", "-inf", "nan") else float.fromhex(value))
+        else:
+            items.append(value)
+    return items
+
+
+class _ImpureError(Exception):
+    """A value that cannot be computed ahead: it hangs on random numbers, or on an input that was changed."""
+
+
+class _Watch(TorchDispatchMode):  # type: ignore[misc,unused-ignore]
+    """Lets through what only computes, and changes to what was made on the way."""
+
+    def __init__(self, kept: set[int]) -> None:
+        super().__init__()
+        self.kept = kept
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func.namespace not in ("aten", "prims"):
+            raise _ImpureError("it hangs on an operator that is not torch's own")
+        if torch.Tag.nondeterministic_seeded in func.tags:
+            raise _ImpureError("it hangs on random numbers")
+        # Its statistics are changed without a word in its schema.
+        if "batch_norm" in func.__name__ and any(value is True for value in args):
+            raise _ImpureError("it hangs on a normalisation that is being trained")
+        for argument, value in zip(func._schema.arguments, args, strict=False):
+            if argument.alias_info is not None and argument.alias_info.is_write:
+                tensors = value if isinstance(value, (list, tuple)) else [value]
+                for tensor in tensors:
+                    if isinstance(tensor, torch.Tensor) and tensor.untyped_storage()._cdata in self.kept:
+                        raise _ImpureError("it hangs on an input that is changed")
+        return func(*args, **(kwargs or {}))
+
+
+class Shadow:
+    """The values of a graph that is being traced, on the real inputs of the call; computed when they are asked for."""
+
+    def __init__(self) -> None:
+        self.values: dict[torch.fx.Node, Any] = {}
+        self.kept: set[int] = set()
+        self.trouble: str | None = None
+
+    def value(self, node: torch.fx.Node) -> Any:
+        """The value of the node; raises `_ImpureError` where it cannot be told."""
+        if self.trouble:
+            raise _ImpureError(self.trouble)
+        try:
+            with torch.no_grad(), _Watch(self.kept):
+                for each in self._needed(node):
+                    if each not in self.values:
+                        self.values[each] = self._run(each)
+        except _ImpureError as error:
+            self.trouble = str(error)
+            raise
+        except Exception as error:
+            self.trouble = f"computing it raises {type(error).__name__}"
+            raise _ImpureError(self.trouble) from None
+        return self.values[node]
+
+    def _needed(self, node: torch.fx.Node) -> list[torch.fx.Node]:
+        """What the node is made of, and what changes that in place, in the order of the graph."""
+        before = list(itertools.takewhile(lambda each: each is not node, node.graph.nodes))
+        changes = [(each, storage) for each in before for storage in map(storage_of, changes_in_place(each))]
+        needed: set[torch.fx.Node] = set()
+        storages: set[int | None] = set()
+        stack = [node]
+        while stack:
+            each = stack.pop()
+            if each in needed:
+                continue
+            needed.add(each)
+            stack += each.all_input_nodes
+            storage = storage_of(each)
+            if storage is not None and storage not in storages:
+                storages.add(storage)
+                stack += [change for change, changed in changes if changed == storage]
+        return [each for each in (*before, node) if each in needed]
+
+    def _run(self, node: torch.fx.Node) -> Any:
+        if node.op == "placeholder":
+            value = real_input(node)
+            if isinstance(value, torch.Tensor):
+                self.kept.add(value.untyped_storage()._cdata)
+            return value
+        if node.op == "get_attr":
+            value = operator.attrgetter(str(node.target))(traced_root())
+            if isinstance(value, torch.Tensor):
+                self.kept.add(value.untyped_storage()._cdata)
+            return value
+        if marker_name(node.target):
+            return None
+        args = torch.fx.map_arg(node.args, lambda each: self.values[each])
+        kwargs = torch.fx.map_arg(node.kwargs, lambda each: self.values[each])
+        if node.op == "call_function" and is_torch_function(node.target):
+            return node.target(*args, **kwargs)
+        if node.op == "call_method":
+            return getattr(args[0], str(node.target))(*args[1:], **kwargs)
+        raise _ImpureError("it hangs on a part of the graph that is not computed ahead")
+
+
+Impure = _ImpureError

@@ -1,0 +1,169 @@
+"""A call as a transaction: the graph runs on copies, then either everything it did counts, or nothing.
+
+    run the graph on copies of what it mutates → look at the flags of the checks → deliver the effects in order
+      all as predicted: commit the mutations, return
+      otherwise, or if the graph or an effect raised: throw the copies away, put the random state back, raise `Miss`
+
+The frame around the graph (`frames.Recovery`) answers a `Miss` by running the user's own code in eager, which is
+always right.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.fx
+
+from graphmend._mending import effects, speculate
+from graphmend._torch.compiling import StopRecomputation
+
+
+class Miss(BaseException):
+    """A prediction failed, or the graph or an effect raised; nothing has happened yet, but effects that were delivered.
+
+    No `Exception`: user code catches those.
+    """
+
+    def __init__(self, delivered: int = 0, error: BaseException | None = None) -> None:
+        super().__init__()
+        self.delivered = delivered
+        # What the effect after them raised.
+        self.error = error
+
+
+class _SharedMemoryError(Exception):
+    """An input that the graph changes shares its memory with another: copies would come apart."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    site: str
+    spec: str
+    # Constants, or indices of outputs.
+    ints: tuple[Any, ...]
+    tensors: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A prediction: what was predicted, and where the value comes out."""
+
+    key: str
+    text: str
+    value: int
+
+
+@dataclass(frozen=True)
+class Output:
+    index: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    outputs: int
+    flag: int | None
+    seen: tuple[Seen, ...]
+    effects: tuple[Effect, ...]
+    mutated: tuple[int, ...]
+    unrecorded: frozenset[int]
+    hidden: frozenset[int]
+    random: bool
+
+    def run(self, compiled: Callable[..., Any], *args: Any) -> Any:
+        before = _random_state() if self.random else None
+        results: Any = None
+        try:
+            working = list(args)
+            if self.mutated:
+                self._copy(working)
+            results = compiled(*working)
+            missed = self.flag is not None and bool(results[self.flag])
+        except StopRecomputation:
+            raise
+        except Exception:
+            missed = True
+        if missed:
+            _set_random_state(before)
+            if results is not None:
+                self._learn(results)
+            raise Miss from None
+        for seen in self.seen:
+            speculate.sites[seen.key].hits += 1
+        self._deliver(results, before)
+        return self._commit(args, working, results)
+
+    def _learn(self, results: Sequence[Any]) -> None:
+        """The first value that was not as predicted is certain; those after it may come of that."""
+        for seen in self.seen:
+            value = speculate.python_value(results[seen.value])
+            if speculate.encode(value) != seen.text:
+                speculate.missed(seen.key, value)
+                return
+
+    def _copy(self, working: list[Any]) -> None:
+        """Puts copies in the place of what the graph changes."""
+        storages = [arg.untyped_storage()._cdata for arg in working if isinstance(arg, torch.Tensor)]
+        for i in self.mutated:
+            if storages.count(working[i].untyped_storage()._cdata) > 1:
+                raise _SharedMemoryError
+        for i in self.mutated:
+            working[i] = _copy_of(working[i])
+
+    def _deliver(self, results: Sequence[Any], before: "_RandomState | None") -> None:
+        def read(value: Any) -> Any:
+            return results[value.index] if isinstance(value, Output) else value
+
+        for i, effect in enumerate(self.effects):
+            try:
+                effects.deliver(
+                    effect.site, effect.spec, [read(i) for i in effect.ints], [results[i] for i in effect.tensors]
+                )
+            except BaseException as error:
+                _set_random_state(before)
+                raise Miss(i, effects.without_delivery(effect.site, error)) from None
+
+    def _commit(self, args: Sequence[Any], working: Sequence[Any], results: Sequence[Any]) -> tuple[Any, ...]:
+        returned = list(results[: self.outputs])
+        for i in self.mutated:
+            try:
+                self._copy_back(i, args[i], working[i])
+            except Exception:
+                # Half of a call must not count: copying is the same done twice.
+                self._copy_back(i, args[i], working[i])
+            returned = [args[i] if output is working[i] else output for output in returned]
+        return tuple(returned)
+
+    def _copy_back(self, i: int, target: torch.Tensor, value: torch.Tensor) -> None:
+        if i in self.unrecorded:
+            with torch.no_grad():
+                target.copy_(value)
+        elif i in self.hidden or (target.is_leaf and target.requires_grad):
+            # A leaf cannot have been changed in any other way.
+            target.data.copy_(value.data)
+        else:
+            target.copy_(value)
+
+
+_RandomState = tuple[Any, Any]
+
+
+def _copy_of(tensor: torch.Tensor) -> torch.Tensor:
+    """A copy with the same strides, gaps included. Raises where elements overlap."""
+    copy = tensor.clone()
+    if copy.stride() == tensor.stride():
+        return copy
+    made = torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype, device=tensor.device)
+    return made.copy_(tensor)
+
+
+def _random_state() -> _RandomState:
+    return torch.get_rng_state(), torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else None
+
+
+def _set_random_state(state: _RandomState | None) -> None:
+    if state is None:
+        return
+    torch.set_rng_state(state[0])
+    if state[1] is not None:
+        torch.cuda.set_rng_state_all(state[1])

@@ -1,0 +1,1 @@
+"""What is told to people: reports, pages, advice."""

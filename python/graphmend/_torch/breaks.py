@@ -1,0 +1,107 @@
+"""Breaks of the graph: where and why, and how a frame is tried without telling anybody of them."""
+
+import contextlib
+import functools
+import logging
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch._dynamo
+from torch._dynamo import exc
+from torch._dynamo import utils as dynamo_utils
+from torch._dynamo.variables.tensor import TensorVariable
+
+from graphmend._torch.tracing import is_ours
+
+Unsupported = exc.Unsupported
+
+UserError = exc.UserError
+
+# An operator refused its operands while they were only shapes.
+TorchRuntimeError = exc.TorchRuntimeError
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where and why Dynamo broke."""
+
+    file: str
+    line: int
+    function: str
+    gb_type: str
+    message: str
+    # Characters in the line, from 0, where they are known.
+    column: int | None = None
+    end_column: int | None = None
+    # File, line and function of the frames around it, the innermost first.
+    around: tuple[tuple[str, int, str], ...] = ()
+
+    def callers(self) -> Iterator["Place"]:
+        """The same break, seen from the frames around it."""
+        for file, line, function in self.around:
+            yield Place(file, line, function, self.gb_type, self.message)
+
+
+def break_place(error: BaseException) -> Place | None:
+    # A break inside of what mended code calls is its caller's.
+    stack = [frame for frame in getattr(error, "real_stack", None) or () if not is_ours(frame.filename)]
+    if not stack:
+        return None
+    frame = stack[-1]
+    message = str(error)
+    gb_type = getattr(error, "gb_type", None) or message.split("\n")[0]
+    columns = (getattr(frame, "colno", None), getattr(frame, "end_colno", None))
+    if getattr(frame, "end_lineno", None) != frame.lineno:
+        columns = (None, None)
+    around = tuple((outer.filename, outer.lineno or 0, outer.name) for outer in reversed(stack[:-1]))
+    return Place(frame.filename, frame.lineno or 0, frame.name, gb_type, message, *columns, around)
+
+
+@contextlib.contextmanager
+def trial() -> Iterator[None]:
+    """Inside, a frame that would break its graph is not compiled; `Unsupported` says where and why.
+
+    Dynamo tells its user about some breaks as it meets them, once. That is put off until one stays.
+    """
+    told = set(dynamo_utils.warn_once_cache)
+    _quiet.active = True
+    try:
+        with torch._dynamo.error_on_graph_break(True):
+            yield
+    finally:
+        _quiet.active = False
+        dynamo_utils.warn_once_cache.intersection_update(told)
+        TensorVariable._warn_capture_scalar_outputs.cache_clear()
+
+
+class _Quiet(threading.local):
+    active = False
+
+
+_quiet = _Quiet()
+
+
+@functools.cache
+def tell_less() -> None:
+    """Lets `trial` keep Dynamo from telling of breaks."""
+    warn_once = dynamo_utils.warn_once
+    dynamo_utils.warn_once = lambda *args, **kwargs: None if _quiet.active else warn_once(*args, **kwargs)
+    logging.getLogger(TensorVariable.__module__).addFilter(
+        lambda record: not (_quiet.active and record.funcName == "_warn_capture_scalar_outputs")
+    )
+
+
+def forget_errors(convert: Any) -> None:
+    """A converter remembers whether breaks were errors when it last traced, also for where it does not trace."""
+    while convert is not None and not hasattr(convert, "_inner_convert"):
+        convert = getattr(convert, "_torchdynamo_orig_backend", None)
+    if convert is not None:
+        convert._inner_convert._box.error_on_graph_break = False
+
+
+def suppresses_errors() -> bool:
+    """Whether a frame that cannot be compiled is to run as it is, without a word."""
+    return bool(torch._dynamo.config.suppress_errors)

@@ -1,0 +1,131 @@
+"""Frames: the code that Dynamo converts, what it has compiled for it, and code that stands in for a frame."""
+
+import functools
+import inspect
+import sys
+import weakref
+from collections.abc import Callable
+from types import CodeType
+from typing import Any
+
+import torch
+import torch._dynamo
+from torch._dynamo import bytecode_transformation as bytecode
+from torch._dynamo import convert_frame, guards
+from torch._dynamo.eval_frame import set_code_exec_strategy
+from torch._dynamo.eval_frame import set_eval_frame as set_eval_frame
+from torch._dynamo.eval_frame import skip_code as skip_code
+from torch._dynamo.types import FrameAction, FrameExecStrategy
+
+
+def know_code(code: CodeType) -> None:
+    """`torch._dynamo.reset` forgets what was compiled for the code that it knows."""
+    convert_frame.input_codes.add(code)
+
+
+def forget_code(code: CodeType) -> None:
+    """Drops what Dynamo compiled for this code object, and for nothing else."""
+    torch._dynamo.eval_frame.reset_code(code)
+
+
+def take_back_skips(model: Any) -> None:
+    """Dynamo remembers by code object that a frame is not worth compiling, whoever compiled it; mended, it may be."""
+    functions = [type(module).forward for module in model.modules()] if isinstance(model, torch.nn.Module) else [model]
+    for function in functions:
+        function = getattr(function, "__func__", function)
+        code = getattr(function, "__code__", None)
+        if isinstance(code, CodeType) and not getattr(function, "_torchdynamo_disable", False):
+            set_code_exec_strategy(code, FrameExecStrategy(FrameAction.DEFAULT, FrameAction.DEFAULT))
+
+
+class FrameView:
+    """A frame that is about to run, with other code in the place of its own; what Dynamo's converter looks at."""
+
+    def __init__(self, frame: Any, code: CodeType) -> None:
+        self._frame = frame
+        self.f_code = code
+        _own_code[code] = frame.f_code
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._frame, name)
+
+
+# What was compiled for a frame is kept with its own code, whatever code was traced.
+_own_code: weakref.WeakKeyDictionary[CodeType, CodeType] = weakref.WeakKeyDictionary()
+
+
+@functools.cache
+def go_by_own_code() -> None:
+    """Guards find a frame's variables where its own code has them, and recompilations are counted by it."""
+    guards.get_framelocals_idx = _by_own_code(guards.get_framelocals_idx)
+    for name in ("_get_cache_entries_for_region", "_get_total_cache_entry_count"):
+        original = getattr(convert_frame, name, None)
+        if original is not None:
+            setattr(convert_frame, name, _by_own_code(original))
+
+
+def _by_own_code(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def by_own_code(code: CodeType, *args: Any) -> Any:
+        return original(_own_code.get(code, code), *args)
+
+    return by_own_code
+
+
+# The file of frames made by `frame_that_calls`.
+FRAME_FILE = "<graphmend>"
+
+_HAS_FREE_VARIABLE_COPY = sys.version_info >= (3, 11)
+
+
+def can_wrap_frame(code: CodeType) -> bool:
+    """Whether `frame_that_calls` can stand in for this code."""
+    if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        return False
+    # Before 3.11 the interpreter moves such arguments into their cells before the first instruction.
+    return _HAS_FREE_VARIABLE_COPY or not set(code.co_cellvars) & set(code.co_varnames)
+
+
+def argument_names(code: CodeType) -> tuple[str, ...]:
+    """The names of all arguments, in the order of the frame: by position, by keyword, `*args`, `**kwargs`."""
+    count = code.co_argcount + code.co_kwonlyargcount
+    count += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    return code.co_varnames[:count]
+
+
+def frame_that_calls(code: CodeType, target: Callable[..., Any]) -> CodeType:
+    """Code that fits where `code` is run by Dynamo, and returns `target(closure, *arguments)`."""
+    names = argument_names(code)
+
+    def rewrite(instructions: list[Any], options: dict[str, Any]) -> None:
+        new: list[Any] = []
+        if _HAS_FREE_VARIABLE_COPY:
+            if code.co_freevars:
+                new.append(bytecode.create_instruction("COPY_FREE_VARS", arg=len(code.co_freevars)))
+            new.append(bytecode.create_instruction("RESUME", arg=0))
+        new += bytecode.add_push_null(bytecode.create_load_const(target, checked=False))
+        load_cell = "LOAD_FAST" if sys.version_info >= (3, 13) else "LOAD_CLOSURE"
+        new += [bytecode.create_instruction(load_cell, argval=name) for name in code.co_freevars]
+        new.append(bytecode.create_instruction("BUILD_TUPLE", arg=len(code.co_freevars)))
+        new += [bytecode.create_instruction("LOAD_FAST", argval=name) for name in names]
+        new += bytecode.create_call_function(len(names) + 1, False)
+        new.append(bytecode.create_instruction("RETURN_VALUE"))
+        instructions[:] = new
+        # Tracebacks show it by this name, and no line of the user's twice.
+        options["co_filename"] = FRAME_FILE
+
+    made: CodeType = bytecode.transform_code_object(code, rewrite)[0]
+    # Dynamo knows its own outputs by these.
+    convert_frame.orig_code_map[made] = code
+    convert_frame.output_codes.add(made)
+    return made
+
+
+def all_positional(code: CodeType) -> CodeType:
+    """The same code, taking each of its arguments by position: `*args` as a tuple, `**kwargs` as a dict."""
+    return code.replace(
+        co_argcount=len(argument_names(code)),
+        co_posonlyargcount=0,
+        co_kwonlyargcount=0,
+        co_flags=code.co_flags & ~(inspect.CO_VARARGS | inspect.CO_VARKEYWORDS),
+    )

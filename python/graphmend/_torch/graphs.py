@@ -1,0 +1,165 @@
+"""Graphs: what they change, draw and hand out, and who made their nodes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch._dynamo
+from torch._dynamo.source import RandomValueSource
+from torch.fx._lazy_graph_module import _LazyGraphModule
+
+from graphmend._torch.markers import marker_name
+
+
+def finish_graph(graph: torch.fx.GraphModule) -> None:
+    """Makes the code of a changed graph now: made late, its first call goes through a wrapper that prints errors."""
+    graph.recompile()
+    _LazyGraphModule.force_recompile(graph)
+
+
+def is_torch_function(target: Any) -> bool:
+    """Whether a graph's function is one of torch's own or of Python's operators, and no operator on functions."""
+    if isinstance(target, torch._ops.HigherOrderOperator):
+        return False
+    module = getattr(target, "__module__", None) or ""
+    return isinstance(target, torch._ops.OpOverload) or module.partition(".")[0] in ("torch", "_operator", "math")
+
+
+def is_drawn_number(node: torch.fx.Node) -> bool:
+    """Whether a node stands for a number of Python's `random`, or is made of such numbers alone."""
+    inputs, seen, stack = [], set(), [node]
+    while stack:
+        each = stack.pop()
+        if each in seen:
+            continue
+        seen.add(each)
+        if each.op == "placeholder":
+            inputs.append(each)
+        stack += each.all_input_nodes
+    return bool(inputs) and all(isinstance(each.meta["grapharg"].source, RandomValueSource) for each in inputs)
+
+
+def talks_to_other_processes(graph: torch.fx.GraphModule) -> bool:
+    """Whether there are collective operations in the graph."""
+    names = (str(node.target) for node in graph.graph.nodes if node.op == "call_function")
+    return any("c10d" in name or "torch.distributed" in name for name in names)
+
+
+@dataclass(frozen=True)
+class GraphFacts:
+    """What a graph does to its inputs: indices of mutated ones, which outputs are views of which mutated inputs."""
+
+    mutated: tuple[int, ...]
+    # Of these: changed where autograd does not look (`no_grad`), or behind its back (`.data`).
+    unrecorded: frozenset[int]
+    hidden: frozenset[int]
+    # Mutations that copying back cannot redo (metadata: resize_, set_, transpose_).
+    reshapes_inputs: bool
+    aliased_outputs: bool
+    random: bool
+
+
+def _without_markers(graph: torch.fx.GraphModule) -> torch.fx.GraphModule:
+    """A copy whose run delivers nothing."""
+    bare = torch.fx.Graph()
+    output = bare.graph_copy(graph.graph, {})
+    bare.output(output)
+    for node in reversed([node for node in bare.nodes if marker_name(node.target)]):
+        bare.erase_node(node)
+    made = torch.fx.GraphModule(graph, bare)
+    finish_graph(made)
+    return made
+
+
+def graph_facts(graph: torch.fx.GraphModule) -> GraphFacts:
+    """Runs the graph on fake tensors through AOTAutograd's own analysis; real tensors are not touched."""
+    from torch._dispatch.python import enable_python_dispatcher
+    from torch._functorch._aot_autograd.collect_metadata_analysis import run_functionalized_fw_and_collect_metadata
+    from torch._functorch._aot_autograd.descriptors import PlainAOTInput
+    from torch._functorch._aot_autograd.schemas import OutputType
+    from torch._subclasses.fake_tensor import FakeTensorMode
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    random = False
+
+    class Watch(TorchDispatchMode):  # type: ignore[misc,unused-ignore]
+        def __torch_dispatch__(
+            self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
+        ) -> Any:
+            nonlocal random
+            random = random or torch.Tag.nondeterministic_seeded in getattr(func, "tags", ())
+            return func(*args, **(kwargs or {}))
+
+    graph = _without_markers(graph)
+    traced = torch._guards.TracingContext.get().fake_mode
+    fake = FakeTensorMode(shape_env=traced.shape_env if traced else None, allow_non_fake_inputs=True)
+    inputs: list[Any] = []
+    for node in graph.graph.nodes:
+        if node.op != "placeholder":
+            continue
+        value = node.meta.get("example_value")
+        # What is changed does not hang on numbers, but some operators want a positive one. A number that may change
+        # comes as a tensor, of which the graph takes the item.
+        if isinstance(value, torch.SymFloat):
+            value = 0.5
+        elif isinstance(value, torch.Tensor) and getattr(node.meta.get("grapharg"), "pass_arg_as_tensor", False):
+            with fake:
+                value = torch.tensor(0.5, dtype=value.dtype)
+        elif isinstance(value, torch.Tensor):
+            with fake:
+                value = torch.empty_strided(
+                    value.size(),
+                    value.stride(),
+                    dtype=value.dtype,
+                    device=value.device,
+                    requires_grad=value.requires_grad,
+                )
+        inputs.append(value)
+    # Not `Interpreter.run`, whose progress bar settles how this process may start others.
+    # Hooks on saved tensors belong to the real run.
+    hooks = torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor, lambda tensor: tensor)
+    with hooks, fake, enable_python_dispatcher(), Watch():
+        metadata = run_functionalized_fw_and_collect_metadata(
+            graph.forward,
+            flat_args_descs=[PlainAOTInput(i) for i in range(len(inputs))],
+            keep_input_mutations=True,
+        )(*inputs)
+    mutated = tuple(i for i, info in enumerate(metadata.input_info) if info.mutates_data)
+    aliased = any(
+        info.output_type == OutputType.alias_of_input and info.base_idx in mutated for info in metadata.output_info
+    )
+    infos = metadata.input_info
+    return GraphFacts(
+        mutated=mutated,
+        unrecorded=frozenset(i for i in mutated if infos[i].mutations_under_no_grad_or_inference_mode),
+        hidden=frozenset(i for i in mutated if infos[i].mutations_hidden_from_autograd),
+        reshapes_inputs=any(info.mutates_metadata for info in metadata.input_info),
+        aliased_outputs=aliased,
+        random=random,
+    )
+
+
+_IN_PLACE_OPERATORS = {"setitem", *"iadd isub imul itruediv ifloordiv imod ipow iand ior ixor".split()}
+
+
+def changes_in_place(node: torch.fx.Node) -> list[torch.fx.Node]:
+    """The operands that a node changes."""
+    if not node.op.startswith("call"):
+        return []
+    changed: list[Any] = []
+    name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
+    if (name.endswith("_") and not name.endswith("__")) or name in _IN_PLACE_OPERATORS or node.kwargs.get("inplace"):
+        changed.append(node.args[0] if node.args else node.kwargs.get("input"))
+    changed.append(node.kwargs.get("out"))
+    schema = getattr(node.target, "_schema", None)
+    if schema is not None:
+        for argument, value in zip(schema.arguments, node.args, strict=False):
+            if argument.alias_info is not None and argument.alias_info.is_write:
+                changed.append(value)
+    return [each for each in changed if isinstance(each, torch.fx.Node)]
+
+
+def storage_of(node: Any) -> int | None:
+    value = node.meta.get("example_value") if isinstance(node, torch.fx.Node) else None
+    return value.untyped_storage()._cdata if isinstance(value, torch.Tensor) else None

@@ -1,0 +1,122 @@
+"""What Dynamo is tracing in this thread, and what may be said to it while it does.
+
+Relies on `InstructionTranslator.current_tx` and on the `TracingContext`.
+"""
+
+import functools
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+import torch
+import torch._dynamo
+from torch._dynamo import exc
+from torch._dynamo.symbolic_convert import InliningInstructionTranslator, InstructionTranslator
+from torch._dynamo.variables.functions import init_cellvars
+
+from graphmend._torch.markers import marker_name
+
+# A function that Dynamo calls while it traces; what it returns is a constant of the trace.
+assume_constant_result = torch._dynamo.assume_constant_result
+
+# The folder of this package: frames of its files are not the user's.
+_PACKAGE = str(Path(__file__).parent.parent) + os.sep
+
+
+def is_ours(file: str) -> bool:
+    """Whether a file is one of graphmend's own."""
+    return file.startswith(_PACKAGE)
+
+
+def traced_backend() -> object | None:
+    """The backend, as the user's code gave it, for which Dynamo is tracing in this thread."""
+    translator = InstructionTranslator.current_tx()
+    backend: object = translator.output.compiler_fn
+    while True:
+        inner = getattr(backend, "_torchdynamo_orig_backend", None)
+        if inner is None and isinstance(backend, torch._TorchCompileWrapper):
+            inner = backend.compiler_fn
+        if inner is None:
+            return backend
+        backend = inner
+
+
+def last_wanted() -> torch.fx.Node:
+    """The value that was marked as wanted last, in the graph that is being traced."""
+    nodes = InstructionTranslator.current_tx().output.graph.nodes
+    marker = next(node for node in reversed(nodes) if marker_name(node.target) == "wanted")
+    return marker.args[0]
+
+
+def real_input(node: torch.fx.Node) -> Any:
+    """What this call has for an input of the graph that is being traced."""
+    value = node.meta["grapharg"].example
+    if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+        return value.node.hint
+    if node.meta["grapharg"].pass_arg_as_tensor and not isinstance(value, torch.Tensor):
+        return torch.as_tensor(value)
+    return value
+
+
+def traced_root() -> Any:
+    """Where the graph that is being traced finds its attributes."""
+    output = InstructionTranslator.current_tx().output
+    return torch.fx.GraphModule(output.nn_modules, torch.fx.Graph())
+
+
+def trace_attempt() -> object:
+    """Something that is new for each attempt to trace a frame."""
+    return torch._guards.TracingContext.get()
+
+
+def traced_code() -> CodeType:
+    """The code of the frame that Dynamo is compiling in this thread, whatever it has inlined."""
+    code: CodeType = InstructionTranslator.current_tx().output.root_tx.f_code
+    return code
+
+
+def draws_python_random() -> bool:
+    """Whether the frame being compiled draws from Python's `random`, which Dynamo does ahead of the graph."""
+    return bool(InstructionTranslator.current_tx().output.random_calls)
+
+
+def in_higher_order_op() -> bool:
+    """Whether the code being traced is the body of a higher-order operator (cond, checkpoint, vmap, …)."""
+    output = InstructionTranslator.current_tx().output
+    return output.current_tracer.parent is not None
+
+
+def traced_stack() -> list[tuple[str, int, str]]:
+    """File, line and function of the frames being traced, outermost first."""
+    summary = torch._guards.TracingContext.extract_stack()
+    return [(frame.filename, frame.lineno or 0, frame.name) for frame in summary]
+
+
+class TraceAgain(exc.UnspecializeRestartAnalysis, exc.TensorifyScalarRestartAnalysis):  # type: ignore[misc,unused-ignore]
+    """Raised by a backend: Dynamo traces the frame anew. The first base forgets the old attempt, the second passes."""
+
+
+def inline_other_code(replace: Callable[[CodeType, dict[str, Any]], CodeType]) -> None:
+    """From now on, when Dynamo inlines a function it asks `replace` for the code to trace in its stead.
+
+    Nothing else sees that code: the function itself, and everybody who calls it, keep their own.
+    """
+    original = InliningInstructionTranslator.__init__
+    if hasattr(original, "_graphmend_replaces"):
+        return
+
+    @functools.wraps(original)
+    def init(self: Any, parent: Any, code: CodeType, *args: Any, **kwargs: Any) -> None:
+        function = next(arg for arg in (*args, *kwargs.values()) if hasattr(arg, "get_globals"))
+        new = replace(code, function.get_globals())
+        if new is not code:
+            # Arguments were bound for the function's own code; what only the new code's lambdas share has no cell yet.
+            symbolic_locals = args[0] if args else kwargs["symbolic_locals"]
+            added = [name for name in new.co_cellvars if name not in code.co_cellvars]
+            init_cellvars(parent, symbolic_locals, code.replace(co_cellvars=tuple(added)))
+        original(self, parent, new, *args, **kwargs)
+
+    init._graphmend_replaces = True  # type: ignore[attr-defined]
+    InliningInstructionTranslator.__init__ = init
