@@ -15,6 +15,7 @@ import torch
 
 from graphmend._checking import verify
 from graphmend._checking.observe import Text
+from graphmend._torch.tensors import tolerances
 
 # What `torch.compile` leaves in a module.
 _NOT_COMPARED = ("_compiled_call_impl", "_is_torch_compile")
@@ -239,7 +240,7 @@ def _shown_tensors(one: torch.Tensor, other: torch.Tensor, tolerance: Tolerance)
 
 
 def _given(tolerance: Tolerance, dtype: torch.dtype) -> dict[str, float]:
-    rtol, atol = torch.testing._comparison.get_tolerances(dtype, rtol=tolerance.rtol, atol=tolerance.atol)
+    rtol, atol = tolerances(dtype, tolerance.rtol, tolerance.atol)
     return {"rtol": rtol, "atol": atol}
 
 

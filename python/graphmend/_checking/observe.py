@@ -15,6 +15,8 @@ from typing import Any
 
 import torch
 
+from graphmend._torch.tensors import leaves
+
 # Frames of these are between a call and its caller, or are not, depending on how it is run.
 _BETWEEN = (str(Path(torch.__file__).parent), str(Path(__file__).parent.parent))
 
@@ -85,7 +87,7 @@ def _go_backward(result: Any) -> None:
 def tensors_in(value: Any) -> list[torch.Tensor]:
     """The tensors of a nested structure, each once."""
     found: dict[int, torch.Tensor] = {}
-    for leaf in torch.utils._pytree.tree_leaves(value):
+    for leaf in leaves(value):
         inner = [leaf] if isinstance(leaf, torch.Tensor) else vars(leaf).values() if hasattr(leaf, "__dict__") else ()
         found.update({id(one): one for one in inner if isinstance(one, torch.Tensor)})
     return list(found.values())

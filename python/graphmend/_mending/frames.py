@@ -4,7 +4,7 @@
 errors, which runs nothing; the place that broke is mended, and the frame compiled again, until it is captured whole or
 nothing moves. Then the break stays as it is in plain `torch.compile`, and the frames behind it get their own turn.
 
-A frame whose graph is a transaction (`_transaction`) is run by a `Recovery`: when the graph raises `Miss`, nothing of
+A frame whose graph is a transaction (`transaction`) is run by a `Recovery`: when the graph raises `Miss`, nothing of
 the frame has happened yet, and its own code runs instead, in eager.
 """
 

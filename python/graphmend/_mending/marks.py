@@ -1,7 +1,7 @@
 """What mended code calls, under the name `__graphmend__`.
 
 In eager, `tracing()` is False and the user's own text runs, untouched. While Dynamo traces for one of our backends,
-these functions are traced too: they put markers into the graph (see `_transaction`), or return False to say that the
+these functions are traced too: they put markers into the graph (see `lift`), or return False to say that the
 statement must run as it stands, and so break the graph as it always did.
 """
 

@@ -18,10 +18,10 @@ from typing import Any
 
 import torch
 import torch.fx
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from graphmend._torch.graphs import changes_in_place, is_torch_function, storage_of
 from graphmend._torch.markers import marker_name
+from graphmend._torch.tensors import TorchDispatchMode, memory_of
 from graphmend._torch.tracing import real_input, traced_root
 
 # A site may miss this often more than a quarter of its hits, and know this many values.
@@ -155,7 +155,7 @@ class _Watch(TorchDispatchMode):  # type: ignore[misc,unused-ignore]
             if argument.alias_info is not None and argument.alias_info.is_write:
                 tensors = value if isinstance(value, (list, tuple)) else [value]
                 for tensor in tensors:
-                    if isinstance(tensor, torch.Tensor) and tensor.untyped_storage()._cdata in self.kept:
+                    if isinstance(tensor, torch.Tensor) and memory_of(tensor) in self.kept:
                         raise _ImpureError("it hangs on an input that is changed")
         return func(*args, **(kwargs or {}))
 
@@ -208,12 +208,12 @@ class Shadow:
         if node.op == "placeholder":
             value = real_input(node)
             if isinstance(value, torch.Tensor):
-                self.kept.add(value.untyped_storage()._cdata)
+                self.kept.add(memory_of(value))
             return value
         if node.op == "get_attr":
             value = operator.attrgetter(str(node.target))(traced_root())
             if isinstance(value, torch.Tensor):
-                self.kept.add(value.untyped_storage()._cdata)
+                self.kept.add(memory_of(value))
             return value
         if marker_name(node.target):
             return None

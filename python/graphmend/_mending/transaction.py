@@ -17,6 +17,7 @@ import torch.fx
 
 from graphmend._mending import effects, speculate
 from graphmend._torch.compiling import StopRecomputation
+from graphmend._torch.tensors import memory_of
 
 
 class Miss(BaseException):
@@ -103,9 +104,9 @@ class Plan:
 
     def _copy(self, working: list[Any]) -> None:
         """Puts copies in the place of what the graph changes."""
-        storages = [arg.untyped_storage()._cdata for arg in working if isinstance(arg, torch.Tensor)]
+        storages = [memory_of(arg) for arg in working if isinstance(arg, torch.Tensor)]
         for i in self.mutated:
-            if storages.count(working[i].untyped_storage()._cdata) > 1:
+            if storages.count(memory_of(working[i])) > 1:
                 raise _SharedMemoryError
         for i in self.mutated:
             working[i] = _copy_of(working[i])

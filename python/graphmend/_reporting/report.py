@@ -111,6 +111,7 @@ class Report:
 
     mended: list[Break] = field(default_factory=list)
     left: list[Break] = field(default_factory=list)
+    # Runs of transactions (of all frames under a `Recovery`), and compilations of frames without one; not calls.
     calls: int = 0
     # Calls in which a check failed or the graph raised, and the original ran instead.
     misses: int = 0

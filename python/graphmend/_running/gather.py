@@ -85,7 +85,7 @@ def collect(folder: str, trouble: str = "") -> Gathered:
 
 
 def _own_reports() -> list[Report]:
-    # `_compile` is only there if the program compiled something.
+    # `_mending.compile` is only there if the program compiled something.
     return report.all_reports() if "graphmend._mending.compile" in sys.modules else []
 
 

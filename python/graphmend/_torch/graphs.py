@@ -10,6 +10,7 @@ from torch._dynamo.source import RandomValueSource
 from torch.fx._lazy_graph_module import _LazyGraphModule
 
 from graphmend._torch.markers import marker_name
+from graphmend._torch.tensors import memory_of
 
 
 def finish_graph(graph: torch.fx.GraphModule) -> None:
@@ -162,4 +163,4 @@ def changes_in_place(node: torch.fx.Node) -> list[torch.fx.Node]:
 
 def storage_of(node: Any) -> int | None:
     value = node.meta.get("example_value") if isinstance(node, torch.fx.Node) else None
-    return value.untyped_storage()._cdata if isinstance(value, torch.Tensor) else None
+    return memory_of(value) if isinstance(value, torch.Tensor) else None
