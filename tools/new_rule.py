@@ -84,13 +84,13 @@ wrote {page}
 
 What else a mend needs:
   src/mend/{name}.h, src/mend/{name}.cpp    a function of const facts that returns the text, or the reason why not
-  src/mend/mend.h                     its name in `MendKind`
-  src/mend/mend.cpp                   the form of the places that get it, in `Mender::mend_place`
-  src/api/graphmend.h                 its number in the list of kinds
-  python/graphmend/_mended_file.py    its name in `_KINDS`, in the same order
-  python/graphmend/_report.py         what it means to a reader, in `_DONE`
-  python/graphmend/_marks.py          what its text calls while it is traced
-  src/mend/mend_test.cpp              a test of its text
+  src/mend/mend.h                             its name in `MendKind`
+  src/mend/mend.cpp                           the form of the places that get it, in `Mender::mend_place`
+  src/api/graphmend.h                         its number in the list of kinds
+  python/graphmend/_mending/mended_file.py    its name in `_KINDS`, in the same order
+  python/graphmend/_reporting/report.py       what it means to a reader, in `_DONE`
+  python/graphmend/_mending/marks_*.py        what its text calls while it is traced
+  src/mend/mend_test.cpp                      a test of its text
 
 Then write rules/{name}.md, run `make rules-update`, and look at what it wrote."""
 

@@ -1,5 +1,5 @@
 // graphmend run, explain, verify. In: the words of the command line. Out: never back; this process becomes Python.
-// Python does these commands itself (python/graphmend/_run.py) and does not come back here.
+// Python does these commands itself (python/graphmend/_running/run.py) and does not come back here.
 #include <unistd.h>
 
 #include <array>

@@ -1,6 +1,6 @@
 // Mends for given places. In: a file's text, tokens, tree, and the lines where Dynamo broke. Out: the mended text, the
 // statements that were taken out of it as functions, where each piece of text came from, and why a place was left.
-// Mends only add: a mended file in eager does what it did. What the added calls mean is in python/graphmend/_marks.py.
+// Mends only add: a mended file in eager does what it did. The added calls are in python/graphmend/_mending/marks.py.
 #pragma once
 
 #include <cstdint>

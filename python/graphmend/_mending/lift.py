@@ -10,7 +10,7 @@ from typing import Any
 import torch
 import torch.fx
 
-from graphmend._mending.transaction import Effect, Output, Plan, Seen
+from graphmend._mending.transaction import Delivery, Output, Plan, Seen
 from graphmend._torch.graphs import GraphFacts, changes_in_place, graph_facts, storage_of, talks_to_other_processes
 from graphmend._torch.markers import marker_name
 from graphmend._torch.tracing import TraceAgain
@@ -57,7 +57,7 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
                 lifted_ints.append(Output(len(outputs) - 1))
             else:
                 lifted_ints.append(value)
-        effects.append(Effect(site, spec, tuple(lifted_ints), tuple(add(value, marker) for value in values)))
+        effects.append(Delivery(site, spec, tuple(lifted_ints), tuple(add(value, marker) for value in values)))
     flag = None
     if checks:
         with graph.graph.inserting_before(output):

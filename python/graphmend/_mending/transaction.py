@@ -38,7 +38,9 @@ class _SharedMemoryError(Exception):
 
 
 @dataclass(frozen=True)
-class Effect:
+class Delivery:
+    """An effect to deliver, and where its values come out."""
+
     site: str
     spec: str
     # Constants, or indices of outputs.
@@ -65,7 +67,7 @@ class Plan:
     outputs: int
     flag: int | None
     seen: tuple[Seen, ...]
-    effects: tuple[Effect, ...]
+    effects: tuple[Delivery, ...]
     mutated: tuple[int, ...]
     unrecorded: frozenset[int]
     hidden: frozenset[int]

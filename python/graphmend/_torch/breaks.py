@@ -17,9 +17,7 @@ from torch._dynamo.variables.tensor import TensorVariable
 from graphmend._torch.tracing import is_ours
 
 Unsupported = exc.Unsupported
-
 UserError = exc.UserError
-
 # An operator refused its operands while they were only shapes.
 TorchRuntimeError = exc.TorchRuntimeError
 

@@ -74,7 +74,6 @@ def _by_own_code(original: Callable[..., Any]) -> Callable[..., Any]:
 
 # The file of frames made by `frame_that_calls`.
 FRAME_FILE = "<graphmend>"
-
 _HAS_FREE_VARIABLE_COPY = sys.version_info >= (3, 11)
 
 

@@ -18,7 +18,7 @@ class TorchVersionError(RuntimeError):
 
 @functools.cache
 def require_torch() -> None:
-    """Raises unless this torch is one whose private parts are where this file expects them."""
+    """Raises unless this torch is one whose private parts are where this folder expects them."""
     version = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
     if not SUPPORTED[0] <= version <= SUPPORTED[1]:
         raise TorchVersionError(
