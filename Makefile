@@ -128,6 +128,11 @@ bench: build-bench .venv/bench ## speed against ast.parse, ruff and others, in b
 # What runs is the graphmend of this checkout, not the installed one.
 in_checkout = GRAPHMEND_LIBRARY=$(CURDIR)/build/release/libgraphmend.so PYTHONPATH=$(CURDIR)/python python
 
+.PHONY: bench-compile
+bench-compile: build-release .venv/ready ## cost of compile where nothing is mended, leaks, in bench/results/compile_cost.md
+	$(step) "cost of compile"
+	@$(in_checkout) -m bench.compile_cost $(ARGS)
+
 .PHONY: table2
 table2: build-release .venv/ready ## the paper's rows: plain, Dynamo's settings, mended, in bench/results/table2.md
 	$(step) "the paper's rows"

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import re
 import shutil
 import statistics
@@ -26,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench import corpora
 from bench.corpora import Corpus
+from bench.machine import machine
 
 ROOT = Path(__file__).resolve().parent.parent
 RUFF = ["--isolated", "--config", "exclude=[]", "--config", "respect-gitignore=false"]
@@ -311,16 +311,6 @@ def memory_line(memory: dict[str, float]) -> str:
     )
 
 
-def cpu_model() -> str:
-    """The processor as the kernel names it."""
-    try:
-        text = Path("/proc/cpuinfo").read_text()
-    except OSError:
-        return platform.machine()
-    found = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
-    return f"{found[1]} ({platform.machine()})" if found else platform.machine()
-
-
 def version_of(module: str) -> str:
     """The version of an installed package."""
     from importlib.metadata import PackageNotFoundError, version
@@ -342,7 +332,7 @@ def header(tools: Tools, rounds: int) -> list[str]:
         "",
         f"Written by `{COMMAND_LINE}` (`bench/front_end.py`); do not edit.",
         "",
-        f"{cpu_model()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} when it began. {'; '.join(versions)}.",
+        f"{machine()}. {'; '.join(versions)}.",
         f"One thread, CPU time, the same files for all; median of {rounds} rounds, ours before and after every rival.",
         "MB are 10^6 bytes. Commands are timed from start to end, with reading files and folders; all others have the",
         "files in memory. Files that CPython does not accept, or that are not UTF-8, are left out.",

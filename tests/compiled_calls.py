@@ -119,6 +119,16 @@ def seed() -> None:
     random.seed(7)
 
 
+def numbers(*values: float) -> list[tuple[Any]]:
+    """Calls with a tensor whose largest element is the value."""
+    return [(torch.tensor([value, 0.5, -1.0]),) for value in values]
+
+
+def reasons(compiled: Any) -> set[str]:
+    """Why breaks are left."""
+    return {entry.reason for entry in compiled.report.left}
+
+
 def same_program(original: Any, calls: Sequence[Sequence[Any]], file: str, frames: bool = True, **settings: Any) -> Any:
     """Asserts that mended does in each call what eager does; returns the compiled twin.
 

@@ -1,8 +1,51 @@
-"""Puts this folder on the path, so that tests share the modules in tests/oracle and tests/corpus."""
+"""Puts this folder on the path, so that tests share the modules in tests/oracle and tests/corpus; what they test.
+
+What is missing on this machine (a CPython 3.13, the library) skips tests, and the reason says so.
+"""
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+import pytest
+
+if TYPE_CHECKING:
+    from oracle import pythons
+
+TESTS = Path(__file__).resolve().parent
+sys.path.insert(0, str(TESTS))
+
+
+@pytest.fixture(scope="session")
+def library() -> str:
+    from oracle import places
+
+    found = places.find_library()
+    if found is None:
+        pytest.skip("graphmend's shared library is not built; run `make` or set GRAPHMEND_LIBRARY")
+    return found
+
+
+@pytest.fixture(scope="session")
+def oracle() -> pythons.Python:
+    from oracle import pythons
+
+    python = pythons.oracle_python()
+    if python is None:
+        pytest.skip("there is no CPython 3.13 here; name one in GRAPHMEND_PYTHONS")
+    return python
+
+
+@pytest.fixture(scope="session")
+def graphmend() -> str:
+    """GRAPHMEND_BIN, else what `make` built, else the command of this environment or on PATH."""
+    built = TESTS.parent / "build" / "release" / "graphmend"
+    beside_python = Path(sys.executable).parent / "graphmend"
+    for candidate in (os.environ.get("GRAPHMEND_BIN"), built, beside_python, shutil.which("graphmend")):
+        if candidate and Path(candidate).is_file():
+            return str(candidate)
+    pytest.fail("no graphmend: build it, or set GRAPHMEND_BIN")

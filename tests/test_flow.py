@@ -8,9 +8,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-import shutil
 import subprocess
-import sys
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,17 +33,6 @@ class Facts:
     reaching: dict[str, set[str]] = field(default_factory=dict)
     # Place of a statement: lists of names by label.
     statements: dict[str, dict[str, set[str]]] = field(default_factory=dict)
-
-
-@pytest.fixture(scope="session")
-def graphmend() -> str:
-    """GRAPHMEND_BIN, else what `make` built, else the command of this environment or on PATH."""
-    built = Path(__file__).resolve().parent.parent / "build" / "release" / "graphmend"
-    beside_python = Path(sys.executable).parent / "graphmend"
-    for candidate in (os.environ.get("GRAPHMEND_BIN"), built, beside_python, shutil.which("graphmend")):
-        if candidate and Path(candidate).is_file():
-            return str(candidate)
-    pytest.fail("no graphmend: build it, or set GRAPHMEND_BIN")
 
 
 def dump(graphmend: str, kind: str, path: Path) -> list[str]:

@@ -21,22 +21,6 @@ _SEED = 20_250_101
 
 
 @pytest.fixture(scope="session")
-def library() -> str:
-    found = places.find_library()
-    if found is None:
-        pytest.skip("graphmend's shared library is not built; run `make` or set GRAPHMEND_LIBRARY")
-    return found
-
-
-@pytest.fixture(scope="session")
-def oracle() -> pythons.Python:
-    python = pythons.oracle_python()
-    if python is None:
-        pytest.skip("there is no CPython 3.13 here; name one in GRAPHMEND_PYTHONS")
-    return python
-
-
-@pytest.fixture(scope="session")
 def cache() -> Path:
     return places.DEFAULT_CACHE
 

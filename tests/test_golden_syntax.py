@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -32,17 +29,6 @@ ORACLE = load_oracle()
 CASES = [*ORACLE.error_cases(), *ORACLE.version_cases()]
 SYNTAX = list(ORACLE.syntax_cases())
 MINORS = range(ORACLE.OLDEST, ORACLE.NEWEST + 1)
-
-
-@pytest.fixture(scope="session")
-def graphmend() -> str:
-    """GRAPHMEND_BIN, else what `make` built, else the command of this environment or on PATH."""
-    built = TESTS.parent / "build" / "release" / "graphmend"
-    beside_python = Path(sys.executable).parent / "graphmend"
-    for candidate in (os.environ.get("GRAPHMEND_BIN"), built, beside_python, shutil.which("graphmend")):
-        if candidate and Path(candidate).is_file():
-            return str(candidate)
-    pytest.fail("no graphmend: build it, or set GRAPHMEND_BIN")
 
 
 @pytest.fixture(scope="session")

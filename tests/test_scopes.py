@@ -10,7 +10,7 @@ from collections import Counter
 
 import pytest
 from corpus import fetch, scope_programs
-from oracle import places, pool, pythons, scopes
+from oracle import pool, pythons, scopes
 
 _SAMPLE_FILES = 60
 _SAMPLE_PROGRAMS = 400
@@ -50,22 +50,6 @@ _PROGRAMS = {
     "match": "def f(x):\n match x:\n  case {'a': [b, *_], **c} | K(b, d=c) as e if b: pass\n",
     "lines": "@d\n\nclass \\\n C: pass\nx = [\n\n y for y in (\n lambda: 1)]\ntype A[T: (\n int)] = (\n T)\n",
 }
-
-
-@pytest.fixture(scope="module")
-def library() -> str:
-    found = places.find_library()
-    if found is None:
-        pytest.skip("graphmend's shared library is not built; run `make` or set GRAPHMEND_LIBRARY")
-    return found
-
-
-@pytest.fixture(scope="module")
-def oracle() -> pythons.Python:
-    python = pythons.oracle_python()
-    if python is None:
-        pytest.skip("there is no CPython 3.13 here; name one in GRAPHMEND_PYTHONS")
-    return python
 
 
 def _compare(library: str, oracle: pythons.Python, programs: list[tuple[str, bytes]]) -> Counter[str]:

@@ -66,8 +66,6 @@ class Describer:
             return value
         if type(value) is float:
             return ("float", value.hex() if value == value else "nan")
-        if isinstance(value, torch.Tensor):
-            return self._tensor(value)
         if isinstance(value, (torch.dtype, torch.device, torch.Size)):
             return str(value)
         if isinstance(value, np.ndarray):
@@ -82,7 +80,7 @@ class Describer:
             return ("again", self._seen[id(value)])
         self._seen[id(value)] = len(self._seen)
         self._kept.append(value)
-        return self._object(value)
+        return self._tensor(value) if isinstance(value, torch.Tensor) else self._object(value)
 
     def _object(self, value: Any) -> Any:
         if isinstance(value, (list, tuple)):
@@ -103,10 +101,6 @@ class Describer:
         return ("object", type(value).__qualname__)
 
     def _tensor(self, value: torch.Tensor) -> Any:
-        if id(value) in self._seen:
-            return ("again", self._seen[id(value)])
-        self._seen[id(value)] = len(self._seen)
-        self._kept.append(value)
         plain = value.detach()
         if value.is_inference():
             plain = plain.clone()

@@ -6,7 +6,6 @@ import asyncio
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from compiled_calls import observe, same_program, seed
+from compiled_calls import observe, same_program
 
 from graphmend._mending.compile import compile as mended_compile
 
@@ -23,14 +22,6 @@ from graphmend._mending.compile import compile as mended_compile
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 X = torch.arange(6.0).reshape(2, 3)
-
-
-@pytest.fixture(autouse=True)
-def _fresh_dynamo() -> Iterator[None]:
-    torch._dynamo.reset()
-    seed()
-    yield
-    torch._dynamo.reset()
 
 
 def counts(x: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import io
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -21,14 +21,6 @@ from graphmend._mending.compile import compile as mended_compile
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 X = torch.ones(2, 3)
-
-
-@pytest.fixture(autouse=True)
-def _fresh_dynamo() -> Iterator[None]:
-    torch._dynamo.reset()
-    seed()
-    yield
-    torch._dynamo.reset()
 
 
 class Model(torch.nn.Module):  # type: ignore[misc,unused-ignore]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,21 +11,13 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from compiled_calls import observe, same_program, seed
+from compiled_calls import observe, same_program
 
 from graphmend._mending.compile import compile as mended_compile
 from graphmend._reporting.report import Report
 
 # torch warns on its own account.
 pytestmark = pytest.mark.filterwarnings("ignore")
-
-
-@pytest.fixture(autouse=True)
-def _fresh_dynamo() -> Iterator[None]:
-    torch._dynamo.reset()
-    seed()
-    yield
-    torch._dynamo.reset()
 
 
 def talk(x: Any, scale: Any = 2.0) -> Any:

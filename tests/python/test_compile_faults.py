@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Literal
 
 import pytest
@@ -25,14 +25,6 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 logger = logging.getLogger("subject")
 GOOD, BAD = torch.ones(3), torch.full((3,), 1000.0)
-
-
-@pytest.fixture(autouse=True)
-def _fresh_dynamo() -> Iterator[None]:
-    torch._dynamo.reset()
-    seed()
-    yield
-    torch._dynamo.reset()
 
 
 class InjectedError(Exception):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -20,14 +20,6 @@ from graphmend._mending.compile import compile as mended_compile
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 X = torch.arange(6.0).reshape(2, 3) / 10
-
-
-@pytest.fixture(autouse=True)
-def _fresh_dynamo() -> Iterator[None]:
-    torch._dynamo.reset()
-    seed()
-    yield
-    torch._dynamo.reset()
 
 
 class Model(torch.nn.Module):  # type: ignore[misc,unused-ignore]

@@ -6,7 +6,7 @@ import contextlib
 import io
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from compiled_calls import differences, observe, same_program, seed
+from compiled_calls import differences, observe, same_program
 
 from graphmend._mending.compile import compile as mended_compile
 
@@ -23,14 +23,6 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 logger = logging.getLogger("subject")
 GOOD, BAD = torch.ones(3), torch.full((3,), 1000.0)
-
-
-@pytest.fixture(autouse=True)
-def _fresh_dynamo() -> Iterator[None]:
-    torch._dynamo.reset()
-    seed()
-    yield
-    torch._dynamo.reset()
 
 
 class Inner(torch.nn.Module):  # type: ignore[misc,unused-ignore]

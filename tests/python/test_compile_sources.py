@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import linecache
 import sys
-from collections.abc import Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from compiled_calls import observe, same_program, seed
+from compiled_calls import observe, same_program
 
 from graphmend._mending.compile import compile as mended_compile
 
@@ -32,14 +31,6 @@ def talk(x):
         raise ValueError("large")
     return x + 1
 """
-
-
-@pytest.fixture(autouse=True)
-def _fresh_dynamo() -> Iterator[None]:
-    torch._dynamo.reset()
-    seed()
-    yield
-    torch._dynamo.reset()
 
 
 def test_code_without_source() -> None:

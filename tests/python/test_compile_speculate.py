@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import functools
 import random
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,10 +12,9 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from compiled_calls import differences, module_state, plain, seed
+from compiled_calls import differences, module_state, numbers, plain, reasons, seed
 from compiled_calls import same_program as same_program_as
 
-from graphmend._mending import speculate
 from graphmend._mending.compile import compile as graphmend_compile
 
 # torch warns on its own account.
@@ -27,17 +25,6 @@ GIVEN_UP = "its value was predicted wrongly too often"
 
 mended_compile = functools.partial(graphmend_compile, speculate=True)
 same_program = functools.partial(same_program_as, speculate=True)
-
-
-@pytest.fixture(autouse=True)
-def _fresh() -> Iterator[None]:
-    """Nothing is known of any site, and nothing is compiled."""
-    torch._dynamo.reset()
-    speculate.sites.clear()
-    vars(speculate.PREDICTIONS).clear()
-    seed()
-    yield
-    torch._dynamo.reset()
 
 
 class Counting:
@@ -55,15 +42,6 @@ class Counting:
             return graph(*args)
 
         return run
-
-
-def numbers(*values: float) -> list[tuple[Any]]:
-    """Calls with a tensor whose largest element is the value."""
-    return [(torch.tensor([value, 0.5, -1.0]),) for value in values]
-
-
-def reasons(compiled: Any) -> set[str]:
-    return {entry.reason for entry in compiled.report.left}
 
 
 # A wrong prediction is invisible.

@@ -9,7 +9,6 @@ import gc
 import io
 import threading
 import weakref
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
+from compiled_calls import numbers, reasons
 from compiled_calls import same_program as same_program_as
 
 from graphmend._mending import speculate
@@ -27,25 +27,6 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 mended_compile = functools.partial(graphmend_compile, speculate=True)
 same_program = functools.partial(same_program_as, speculate=True)
-
-
-@pytest.fixture(autouse=True)
-def _fresh() -> Iterator[None]:
-    """Nothing is known of any site, and nothing is compiled."""
-    torch._dynamo.reset()
-    speculate.sites.clear()
-    vars(speculate.PREDICTIONS).clear()
-    yield
-    torch._dynamo.reset()
-
-
-def numbers(*values: float) -> list[tuple[Any]]:
-    """Calls with a tensor whose largest element is the value."""
-    return [(torch.tensor([value, 0.5, -1.0]),) for value in values]
-
-
-def reasons(compiled: Any) -> set[str]:
-    return {entry.reason for entry in compiled.report.left}
 
 
 def known_ahead(why: str) -> set[str]:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import textwrap
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from compiled_calls import differences, observe, same_program, seed
+from compiled_calls import differences, observe, same_program
 
 from graphmend._mending.compile import compile as mended_compile
 
@@ -25,14 +25,6 @@ from graphmend._mending.compile import compile as mended_compile
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 logger = logging.getLogger("subject.levels")
-
-
-@pytest.fixture(autouse=True)
-def _fresh_dynamo() -> Iterator[None]:
-    torch._dynamo.reset()
-    seed()
-    yield
-    torch._dynamo.reset()
 
 
 def sized(x: Any) -> Any:

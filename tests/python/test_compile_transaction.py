@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,21 +11,13 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from compiled_calls import same_program, seed
+from compiled_calls import same_program
 
 # torch warns on its own account.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 logger = logging.getLogger("subject")
 GOOD, BAD = torch.ones(4, 3), torch.full((4, 3), 1000.0)
-
-
-@pytest.fixture(autouse=True)
-def _fresh_dynamo() -> Iterator[None]:
-    torch._dynamo.reset()
-    seed()
-    yield
-    torch._dynamo.reset()
 
 
 class Everything(torch.nn.Module):  # type: ignore[misc,unused-ignore]

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -30,14 +30,6 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 logger = logging.getLogger("verified")
 CALLS = 0
 HISTORY: list[int] = []
-
-
-@pytest.fixture(autouse=True)
-def _fresh_dynamo() -> Iterator[None]:
-    torch.manual_seed(0)
-    torch._dynamo.reset()
-    yield
-    torch._dynamo.reset()
 
 
 class Noisy(torch.nn.Module):  # type: ignore[misc,name-defined]
