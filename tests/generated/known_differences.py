@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from .compare import Difference
 from .observe import Observation
 
-_TEXTS = ("events.text", "events.message", "events.template", "events.args", "error.args")
+_TEXTS = ("events.text", "events.message", "events.template", "events.args", "events.kept", "error.args")
 _RESUME = "torch_dynamo_resume_in_"
 # What a tensor says of its history: a compiled graph has one for all its operations.
 _HISTORY = re.compile(r"grad_fn=<(\w+)>")

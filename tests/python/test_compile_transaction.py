@@ -13,6 +13,8 @@ pytest.importorskip("torch")
 import torch
 from compiled_calls import same_program
 
+from graphmend._mending.compile import compile as mended_compile
+
 # torch warns on its own account.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -242,3 +244,45 @@ def test_too_much_to_copy_keeps_its_break() -> None:
         patch.setattr(lift, "MAX_COPIED_BYTES", 0)
         compiled = same_program(large, calls, __file__)
     assert not compiled.report.whole and "copying" in compiled.report.left[0].reason
+
+
+def test_what_is_shown_and_changed_later_shows_its_history() -> None:
+    def step(x: Any) -> Any:
+        y = x * 2
+        print("now", y[0])
+        y.mul_(3)
+        print("then", y.sum())
+        return y
+
+    compiled = same_program(step, [(torch.ones(2, 2, requires_grad=True),)] * 2, __file__)
+    (left,) = compiled.report.left
+    assert "changed in place later" in left.reason
+    assert same_program(step, [(torch.ones(2, 2),)] * 2, __file__, fullgraph=True).report.whole
+
+
+def test_a_buffer_that_is_shown_and_changed_in_inference_mode() -> None:
+    class Counting(torch.nn.Module):  # type: ignore[misc,unused-ignore]
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("steps", torch.zeros(4))
+
+        def forward(self, x: Any) -> Any:
+            logger.error("step %s", self.steps[0])
+            self.steps[0] += 1
+            return x * 2
+
+    seen = []
+
+    class Keep(logging.Handler):
+        def emit(self, record: Any) -> None:
+            seen.append(record.args[0].is_inference())
+
+    handler = Keep()
+    logger.addHandler(handler)
+    compiled = mended_compile(Counting(), backend="eager", fullgraph=True)
+    try:
+        with torch.inference_mode():
+            compiled(torch.ones(2))
+    finally:
+        logger.removeHandler(handler)
+    assert seen == [False] and compiled.report.misses == 0

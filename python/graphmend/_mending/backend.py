@@ -13,7 +13,7 @@ import torch
 import torch.fx
 
 from graphmend._mending import speculate
-from graphmend._mending.lift import CannotUndoError, lift, remove_joined
+from graphmend._mending.lift import CannotShowError, CannotUndoError, lift, remove_joined
 from graphmend._torch.graphs import finish_graph, is_drawn_number
 from graphmend._torch.markers import marker_name
 from graphmend._torch.tracing import TraceAgain, draws_python_random, traced_code
@@ -127,6 +127,9 @@ class MendedBackend:
                 plan = lift(graph, markers)
             except CannotUndoError as error:
                 self.cannot_carry[traced_code()] = str(error)
+                raise TraceAgain(restart_reason=str(error)) from None
+            except CannotShowError as error:
+                self.declined[error.site] = str(error)
                 raise TraceAgain(restart_reason=str(error)) from None
         finish_graph(graph)
         self.frame.graphs += 1

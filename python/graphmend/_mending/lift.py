@@ -23,6 +23,14 @@ class CannotUndoError(Exception):
     """What this graph does could not be undone, so it must carry no marker."""
 
 
+class CannotShowError(Exception):
+    """What the effect at a site shows could not be told from a copy of it, so it must stay where it is."""
+
+    def __init__(self, site: str, reason: str) -> None:
+        super().__init__(reason)
+        self.site = site
+
+
 def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
     """Takes the markers out of the graph; their operands become outputs, all flags are reduced to one."""
     predictions = [node for node in markers if marker_name(node.target) == "predicted"]
@@ -36,10 +44,16 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
     outputs = list(output.args[0])
     count = len(outputs)
     changes = _Changes(graph, facts)
+    inputs = {storage_of(node): i for i, node in enumerate(graph.graph.find_nodes(op="placeholder"))}
+    copies: dict[int, int] = {}
 
     def add(value: torch.fx.Node, marker: torch.fx.Node) -> int:
         # An operand that changes after the marker is copied where the marker stood.
         if changes.may_come_after(marker, value):
+            if marker not in checks and _has_history(value):
+                raise CannotShowError(marker.args[0], "it shows a tensor with a history that is changed in place later")
+            if storage_of(value) in inputs:
+                copies[len(outputs)] = inputs[storage_of(value)]
             with graph.graph.inserting_before(marker):
                 value = _call(graph, "clone", value)
         outputs.append(value)
@@ -79,11 +93,17 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
         flag=flag,
         seen=seen,
         effects=tuple(effects),
+        copies=copies,
         mutated=facts.mutated,
         unrecorded=facts.unrecorded,
         hidden=facts.hidden,
         random=facts.random,
     )
+
+
+def _has_history(value: torch.fx.Node) -> bool:
+    """Whether a copy would show that it is one, in the name of its `grad_fn`."""
+    return torch.is_grad_enabled() and value.meta["example_value"].requires_grad
 
 
 def _call(graph: torch.fx.GraphModule, method: str, value: torch.fx.Node) -> torch.fx.Node:

@@ -68,6 +68,8 @@ class Plan:
     flag: int | None
     seen: tuple[Seen, ...]
     effects: tuple[Delivery, ...]
+    # Outputs that are copies of an input, and of which.
+    copies: dict[int, int]
     mutated: tuple[int, ...]
     unrecorded: frozenset[int]
     hidden: frozenset[int]
@@ -93,6 +95,8 @@ class Plan:
             raise Miss from None
         for seen in self.seen:
             speculate.sites[seen.key].hits += 1
+        if self.copies and torch.is_inference_mode_enabled():
+            results = self._out_of_inference_mode(args, results)
         self._deliver(results, before)
         return self._commit(args, working, results)
 
@@ -112,6 +116,15 @@ class Plan:
                 raise _SharedMemoryError
         for i in self.mutated:
             working[i] = _copy_of(working[i])
+
+    def _out_of_inference_mode(self, args: Sequence[Any], results: Sequence[Any]) -> Sequence[Any]:
+        """A view of an input is what that is; its copy is made in the mode that rules."""
+        made = list(results)
+        with torch.inference_mode(False):
+            for output, i in self.copies.items():
+                if not args[i].is_inference():
+                    made[output] = made[output].clone()
+        return made
 
     def _deliver(self, results: Sequence[Any], before: "_RandomState | None") -> None:
         def read(value: Any) -> Any:
