@@ -15,6 +15,7 @@ import torch
 from compiled_calls import differences, module_state, numbers, plain, reasons, seed
 from compiled_calls import same_program as same_program_as
 
+from graphmend._mending import frames
 from graphmend._mending.compile import compile as graphmend_compile
 
 # torch warns on its own account.
@@ -25,6 +26,12 @@ GIVEN_UP = "its value was predicted wrongly too often"
 
 mended_compile = functools.partial(graphmend_compile, speculate=True)
 same_program = functools.partial(same_program_as, speculate=True)
+
+
+@pytest.fixture(autouse=True)
+def _no_symbols(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers are predicted also where a symbol would do, so that programs can be short."""
+    monkeypatch.setattr(frames, "reads_scalar", lambda place: False)
 
 
 class Counting:
@@ -95,7 +102,7 @@ def test_gradients_in_training(backend: str) -> None:
             y = self.first(x)
             if y.detach().sum() > 0:
                 y = self.second(y)
-            return y * int(x.max())
+            return y * int(x.detach().max())
 
     def train(model: Any, call: Any) -> Any:
         seed()
@@ -184,8 +191,59 @@ def test_several_values_of_a_site() -> None:
 
     compiled = same_program(scaled, numbers(1, 1, 1, 2, 2, 2, 3, 3, 3, 3), __file__)
     assert compiled.report.whole
-    assert compiled.report.misses == 2
+    # A value counts when it has come twice in a row.
+    assert compiled.report.misses == 4
     assert compiled.report.graphs == 3
+
+
+def test_values_that_take_turns() -> None:
+    def scaled(x: Any) -> Any:
+        return x * x.max().item()
+
+    compiled = same_program(scaled, numbers(*[1, 2] * 10), __file__)
+    assert compiled.report.whole
+    assert compiled.report.misses == 2 and compiled.report.graphs == 2
+
+
+def test_a_value_that_is_rare() -> None:
+    def scaled(x: Any) -> Any:
+        return x * x.max().item()
+
+    compiled = same_program(scaled, numbers(*[1, 1, 1, 1, 1, 2] * 10), __file__)
+    assert compiled.report.whole
+    assert compiled.report.misses == 10 and compiled.report.graphs == 1
+
+
+def test_a_call_that_raises_while_it_is_traced() -> None:
+    def scaled(x: Any) -> Any:
+        n = int(x.max())
+        if n > 4:
+            raise ValueError(n)
+        return x * n
+
+    for fullgraph in (True, False):
+        for values in ((1, 2, 9, 1, 1), (9, 1, 1), (1, 9, 9, 9, 1)):
+            torch._dynamo.reset()
+            backend = Counting()
+            compiled = same_program(scaled, numbers(*values), __file__, fullgraph=fullgraph, backend=backend)
+            assert compiled.report.whole
+            # The calls after it are compiled.
+            before = backend.runs
+            compiled(torch.ones(3))
+            compiled(torch.ones(3))
+            assert backend.runs == before + 2
+
+
+def test_a_call_that_raises_often_while_it_is_traced() -> None:
+    def scaled(x: Any) -> Any:
+        y = x + 1
+        n = int(x.max())
+        if n > 4:
+            raise ValueError(n)
+        return y * n
+
+    compiled = same_program(scaled, numbers(*[9] * 12, 1, 1), __file__, frames=False)
+    assert compiled.report.left
 
 
 def test_a_site_in_a_loop_and_in_a_helper_called_twice() -> None:

@@ -29,6 +29,8 @@ class FrameRecord(threading.local):
     draws = False
     # Nothing is mended in it.
     plain = False
+    # Numbers that are read from tensors are symbols.
+    captures = False
     # Why the last mend that was traced does not apply.
     trouble: str | None = None
 
@@ -37,6 +39,8 @@ class FrameRecord(threading.local):
         self.selected: list[str] = []
         # The predictions in its graph.
         self.keys: set[str] = set()
+        # Those of the last attempt to trace it.
+        self.predicted: set[str] = set()
         # How often each site that wants a value was passed, in which attempt, and the values so far.
         self.passed: dict[str, int] = {}
         self.attempt: object = None
@@ -68,6 +72,11 @@ class MendedBackend:
         # Why the branch at a site is not selected: for good, and the last time that it was traced.
         self.declined: dict[str, str] = {}
         self.notes: dict[str, str] = {}
+        # Frames in which numbers read from tensors are symbols, or must not be; and the places where they are.
+        self.captures: dict[CodeType, bool] = {}
+        self.captured: dict[CodeType, list[tuple[str, int]]] = {}
+        # How often a frame raised for sure, while it was traced.
+        self.raised: dict[CodeType, int] = {}
         # Why the graph of a frame can carry no marker.
         self.cannot_carry: dict[CodeType, str] = {}
         if hasattr(inner, "get_compiler_config"):
@@ -78,9 +87,11 @@ class MendedBackend:
         self.frame.graphs = self.frame.ops = 0
         self.frame.has_transaction = self.frame.draws = False
         self.frame.trouble = None
+        self.frame.captures = self.captures.get(code, False)
         self.frame.selected.clear()
         self.frame.marked.clear()
         self.frame.keys.clear()
+        self.frame.predicted.clear()
         self.frame.traced.clear()
         self.frame.traced[code] = space
 
@@ -122,10 +133,13 @@ class MendedBackend:
         self._decline_drawn_numbers(graph)
         markers = [node for node in graph.graph.nodes if marker_name(node.target)]
         plan = None
-        if markers:
+        # With a symbol more is in the graph than plain `torch.compile` has in one; what raises there is to be undone.
+        if markers or self.frame.captures:
             try:
                 plan = lift(graph, markers)
             except CannotUndoError as error:
+                if self.frame.captures:
+                    raise
                 self.cannot_carry[traced_code()] = str(error)
                 raise TraceAgain(restart_reason=str(error)) from None
             except CannotShowError as error:
@@ -142,7 +156,8 @@ class MendedBackend:
             compiled: Callable[..., Any] = self.inner(graph, example_inputs, **kwargs)
         except Exception as error:
             code = traced_code()
-            if not names or code in self.cannot_carry:
+            # What is to blame may be the symbols; the frame is then traced again without them.
+            if self.frame.captures or not names or code in self.cannot_carry:
                 raise
             # What a mend has joined may be more than the backend takes; in pieces it may be right.
             self.cannot_carry[code] = f"the backend fails on the whole graph ({type(error).__name__})"

@@ -28,6 +28,10 @@ from graphmend._torch.breaks import (
     UserError,
     break_place,
     forget_errors,
+    hangs_on_symbol,
+    is_raise,
+    reads_scalar,
+    scalars_captured,
     suppresses_errors,
     trial,
 )
@@ -38,6 +42,7 @@ from graphmend._torch.frames import (
     can_wrap_frame,
     frame_that_calls,
     know_code,
+    run_once_as_it_is,
     set_eval_frame,
     skip_code,
 )
@@ -47,6 +52,14 @@ _broken: dict[str, Break] = {}
 
 # A frame with more places than this is given up, so that nothing goes on for ever.
 _MAX_ROUNDS = 500
+# A frame that raises this often while it is traced is compiled up to the raise.
+_MAX_RAISED = 8
+
+_TALKING = frozenset(["postpone"])
+# What needs no prediction.
+_EXACT = frozenset(["postpone", "check", "select"])
+# Nothing is changed in the source: Dynamo itself traces the number as a symbol.
+_CAPTURE = Mend("capture", line=0, start=0, end=0, site="", outlined="", pieces=(), class_name="")
 
 
 class MendingCallback:
@@ -73,24 +86,33 @@ class MendingCallback:
             view = frame if traced is code else FrameView(frame, traced)
             self.backend.begin_frame(code, frame.f_globals)
             try:
-                with trial(), self._settings():
+                with trial(), self._settings(), scalars_captured(convert, self.backend.frame.captures):
                     result = convert(view, cache_entry, frame_state)
                 break
             except (Unsupported, UserError) as error:
+                if is_raise(error) and self._raises_for_sure(code):
+                    result = run_once_as_it_is()
+                    break
                 place = break_place(error)
-                if place is None or not self._mend(place):
+                if self._stop_capturing(code, hangs_on_symbol(error)):
+                    continue
+                if place is None or not self._mend(place, code):
                     if self.fullgraph:
                         raise
                     result = self._convert_with_breaks(frame, cache_entry, frame_state)
                     break
                 self.report.seconds += time.perf_counter() - started
             except TorchRuntimeError:
+                if self._stop_capturing(code):
+                    continue
                 # A side that was not meant may be what does not fit.
                 if not self.backend.frame.selected:
                     raise
                 for site in self.backend.frame.selected:
                     self.backend.declined[site] = "computing all sides failed"
             except Exception:
+                if self._stop_capturing(code):
+                    continue
                 if not suppresses_errors():
                     raise
                 result = self._convert_with_breaks(frame, cache_entry, frame_state)
@@ -128,6 +150,29 @@ class MendingCallback:
         # An effect that shows a counter would else be compiled anew for each of its values.
         return changing_attributes() if self.report.mended else contextlib.nullcontext()
 
+    def _raises_for_sure(self, code: CodeType) -> bool:
+        """Whether this call raises: what was predicted are its own values. It then runs as it is, unless it often does;
+        plain `torch.compile` breaks the graph at the raise, and so do we."""
+        if not self.backend.frame.predicted:
+            return False
+        count = self.backend.raised[code] = self.backend.raised.get(code, 0) + 1
+        return count <= _MAX_RAISED
+
+    def _capture(self, place: Place, code: CodeType) -> bool:
+        """Traces a number that is read from a tensor as a symbol, which is exact, unless that has failed already."""
+        if not reads_scalar(place) or not self.backend.captures.setdefault(code, True):
+            return False
+        self.backend.captured.setdefault(code, []).append((place.file, place.line))
+        return True
+
+    def _stop_capturing(self, code: CodeType, wanted: bool = True) -> bool:
+        if not wanted or not self.backend.frame.captures:
+            return False
+        self.backend.captures[code] = False
+        places = self.backend.captured.pop(code, [])
+        self.report.mended[:] = [entry for entry in self.report.mended if _place(entry) not in places]
+        return True
+
     def _bound_versions(self, code: CodeType) -> None:
         """Predictions that go on changing must not use up the limit of recompilations, behind which all is eager."""
         keys = self.backend.frame.keys
@@ -150,17 +195,11 @@ class MendingCallback:
                 known.add(_place(entry))
                 self.report.mended.append(entry)
 
-    def _mend(self, place: Place) -> bool:
-        traced = self.backend.frame.traced
-        mend = mended_code.mend(place, traced, bool(self.backend.speculates))
-        if not isinstance(mend, Mend):
-            # A statement that only talks may break anywhere inside of what it calls.
-            for outer in place.callers():
-                talking = mended_code.mend(outer, traced, bool(self.backend.speculates), only_talking=True)
-                if isinstance(talking, Mend):
-                    place, mend = outer, talking
-                    break
-        if not isinstance(mend, Mend):
+    def _mend(self, place: Place, code: CodeType) -> bool:
+        place, mend = self._find_mend(place, code)
+        if isinstance(mend, str):
+            if self._stop_capturing(code):
+                return True
             declined = {**self.backend.notes, **self.backend.declined}
             reasons = [declined[site] for site in mended_code.sites(place) if site in declined]
             mend = reasons[0] if reasons else self.backend.frame.trouble or mend
@@ -186,6 +225,24 @@ class MendingCallback:
         if _place(entry) not in map(_place, entries):
             entries.append(entry)
         return is_mended
+
+    def _find_mend(self, place: Place, code: CodeType) -> tuple[Place, Mend | str]:
+        """The place that is mended, which may be one around it, and the mend; or the reason why there is none."""
+        traced, speculates = self.backend.frame.traced, bool(self.backend.speculates)
+        if reads_scalar(place) and self.backend.captures.get(code, True):
+            mend = mended_code.mend(place, traced, speculates, only=_EXACT)
+            if isinstance(mend, Mend):
+                return place, mend
+            if self._capture(place, code):
+                return place, _CAPTURE
+        mend = mended_code.mend(place, traced, speculates)
+        if not isinstance(mend, Mend):
+            # A statement that only talks may break anywhere inside of what it calls.
+            for outer in place.callers():
+                talking = mended_code.mend(outer, traced, speculates, only=_TALKING)
+                if isinstance(talking, Mend):
+                    return outer, talking
+        return place, mend
 
 
 def _place(entry: Break) -> tuple[str, int]:

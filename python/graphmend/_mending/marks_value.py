@@ -23,6 +23,7 @@ def _learn(site: str) -> str:
     if frame.attempt is not trace_attempt():
         frame.attempt = trace_attempt()
         frame.passed = {}
+        frame.predicted.clear()
         frame.shadow = speculate.Shadow()
     occurrence = frame.passed[site] = frame.passed.get(site, -1) + 1
     key = speculate.key_of(site, occurrence, backend.number)
@@ -37,6 +38,7 @@ def _learn(site: str) -> str:
     if not speculate.predict(key, value):
         backend.notes[site] = "its value was predicted wrongly too often"
         return ""
+    frame.predicted.add(key)
     return key
 
 

@@ -61,11 +61,12 @@ def replacement(code: CodeType, space: dict[str, Any], speculates: bool) -> Code
 
 
 def mend(
-    place: Place, traced: dict[CodeType, dict[str, Any]], speculates: bool, only_talking: bool = False
+    place: Place, traced: dict[CodeType, dict[str, Any]], speculates: bool, only: frozenset[str] | None = None
 ) -> Mend | str:
     """Mends the statement where a graph broke; or the reason why it is left.
 
-    `traced` has the code that was traced, with its globals; `speculates`: values that Python needs may be predicted.
+    `traced` has the code that was traced, with its globals; `speculates`: values that Python needs may be predicted;
+    `only`: the kinds of mends that are wanted, if not all.
     """
     if _is_foreign(place.file):
         return "it is in torch or in the standard library"
@@ -80,7 +81,7 @@ def mend(
             return "it stands behind a break that is left"
         if code.co_name.startswith("<"):
             return "it stands in a lambda or a comprehension"
-        return _source_of(code, space, speculates).mend(code, place.line, only_talking)
+        return _source_of(code, space, speculates).mend(code, place.line, only)
 
 
 def _code_at(place: Place, traced: dict[CodeType, dict[str, Any]]) -> tuple[CodeType, dict[str, Any]] | None:
@@ -218,7 +219,7 @@ class MendedSource:
         """Whether this is code of the file; what is traced may be mended already."""
         return code in self.originals or code in self.codes.values()
 
-    def mend(self, code: CodeType, line: int, only_talking: bool) -> Mend | str:
+    def mend(self, code: CodeType, line: int, only: frozenset[str] | None) -> Mend | str:
         if self.trouble:
             return self.trouble
         if not self.has(code):
@@ -232,8 +233,8 @@ class MendedSource:
         added = [mend for mend in mended.mends if mend.site not in known]
         if not added:
             return "it broke again after it was mended"
-        if only_talking and any(mend.kind != "postpone" for mend in added):
-            return "it does more than talk"
+        if only is not None and added[0].kind not in only:
+            return "another mend is wanted"
         trouble = self._install(mended)
         if trouble:
             return trouble

@@ -3,8 +3,9 @@
 A prediction belongs to a compiled model, a site and an occurrence: the n-th time that a trace passes the site. While
 Dynamo traces, the value is computed from the graph so far and the real inputs of this call (`Shadow`); nothing of the
 user's program runs for it, and nothing is changed. The compiled graph compares. When it was wrong, the frame's own code
-runs instead, the value that was seen is the next prediction, and Dynamo, which guards on predictions, finds the graph
-that was made for it or makes one. A site that goes on being wrong is given up, and breaks the graph as it always did.
+runs instead. What comes after which value is remembered: a value that came twice in a row, or twice after the same one,
+is the next prediction, and Dynamo, which guards on predictions, finds the graph that was made for it or makes one. A
+site that goes on being wrong is given up, and breaks the graph as it always did.
 """
 
 import ast
@@ -13,7 +14,7 @@ import itertools
 import math
 import operator
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -24,9 +25,11 @@ from graphmend._torch.markers import marker_name
 from graphmend._torch.tensors import TorchDispatchMode, memory_of
 from graphmend._torch.tracing import real_input, traced_root
 
-# A site may miss this often more than a quarter of its hits, and know this many values.
+# A site may miss this often more than a quarter of its hits, and have graphs for this many values.
 _PATIENCE = 4
 _MAX_VALUES = 6
+# Of so many values it is known what comes after them.
+_MAX_REMEMBERED = 64
 # Larger tensors are seldom the same twice, and slow to compare number by number while tracing.
 MAX_ELEMENTS = 256
 
@@ -44,8 +47,14 @@ class Site:
 
     hits: int = 0
     misses: int = 0
-    values: int = 0
     given_up: bool = False
+    # The values that were predicted, each of which has a graph.
+    values: set[str] = field(default_factory=set)
+    # What came after a value the last time; and what has come once instead, and must come again to count.
+    after: dict[str, str] = field(default_factory=dict)
+    doubts: dict[str, str] = field(default_factory=dict)
+    # What came last.
+    last: str | None = None
 
     @property
     def hit_rate(self) -> float:
@@ -74,32 +83,65 @@ def rate(of_sites: Iterable[str]) -> tuple[int, int]:
 def give_up(keys: Iterable[str]) -> None:
     """Nothing is predicted there any more, unless it has always been the same."""
     for key in keys:
-        if sites[key].values > 1:
-            sites[key].given_up = True
-            setattr(PREDICTIONS, key, "")
+        if len(sites[key].values) > 1:
+            _give_up(key, sites[key])
 
 
 def predict(key: str, value: Any) -> bool:
-    """Makes the value the prediction; False if the site has been given up."""
+    """Makes the value of this call, which is being traced, the prediction; False if the site has been given up."""
     site = sites.setdefault(key, Site())
-    text = encode(value)
-    if site.given_up:
-        return False
-    if getattr(PREDICTIONS, key, None) != text:
-        site.values += 1
-        setattr(PREDICTIONS, key, text)
-    return True
+    if not site.given_up:
+        _expect(key, site, encode(value))
+    return not site.given_up
+
+
+def hit(key: str, text: str) -> None:
+    """A prediction was right."""
+    site = sites[key]
+    site.hits += 1
+    if site.last is not None:
+        site.doubts.pop(site.last, None)
+    if site.last != text or text not in site.after:
+        _came(key, site, text)
 
 
 def missed(key: str, value: Any) -> None:
-    """A prediction was wrong; the value that was seen is the next one."""
+    """A prediction was wrong; the value that was seen is a candidate for the next one."""
     site = sites[key]
+    text = encode(value)
     site.misses += 1
-    if site.misses > _PATIENCE + site.hits // 4 or site.values > _MAX_VALUES:
-        site.given_up = True
-        setattr(PREDICTIONS, key, "")
-    else:
-        predict(key, value)
+    before = site.last
+    if site.misses > _PATIENCE + site.hits // 4:
+        _give_up(key, site)
+        return
+    # Once is chance: a rare value costs one run in eager, and no compilation.
+    if before is not None and (before == text or site.doubts.get(before) == text):
+        site.after[before] = text
+    if before in site.after:
+        site.doubts[before] = text
+    _came(key, site, text)
+
+
+def _came(key: str, site: Site, text: str) -> None:
+    site.last = text
+    if len(site.after) < _MAX_REMEMBERED:
+        site.after.setdefault(text, text if text in site.values else getattr(PREDICTIONS, key))
+    if text in site.after:
+        _expect(key, site, site.after[text])
+
+
+def _expect(key: str, site: Site, text: str) -> None:
+    if text not in site.values and len(site.values) == _MAX_VALUES:
+        _give_up(key, site)
+        return
+    site.values.add(text)
+    if getattr(PREDICTIONS, key, None) != text:
+        setattr(PREDICTIONS, key, text)
+
+
+def _give_up(key: str, site: Site) -> None:
+    site.given_up = True
+    setattr(PREDICTIONS, key, "")
 
 
 def python_value(tensor: torch.Tensor) -> Any:

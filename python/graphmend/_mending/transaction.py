@@ -94,7 +94,7 @@ class Plan:
                 self._learn(results)
             raise Miss from None
         for seen in self.seen:
-            speculate.sites[seen.key].hits += 1
+            speculate.hit(seen.key, seen.text)
         if self.copies and torch.is_inference_mode_enabled():
             results = self._out_of_inference_mode(args, results)
         self._deliver(results, before)

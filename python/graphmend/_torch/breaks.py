@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 import torch._dynamo
-from torch._dynamo import exc
+from torch._dynamo import convert_frame, exc
 from torch._dynamo import utils as dynamo_utils
 from torch._dynamo.variables.tensor import TensorVariable
 
@@ -73,6 +73,41 @@ def trial() -> Iterator[None]:
         _quiet.active = False
         dynamo_utils.warn_once_cache.intersection_update(told)
         TensorVariable._warn_capture_scalar_outputs.cache_clear()
+
+
+@contextlib.contextmanager
+def scalars_captured(convert: Any, captured: bool) -> Iterator[None]:
+    """Says whether numbers that are read from tensors become symbols; by itself `fullgraph=True` has them so."""
+    while convert is not None and not isinstance(convert, convert_frame.ConvertFrameAssert):
+        convert = getattr(convert, "_inner_convert", None) or getattr(convert, "_torchdynamo_orig_backend", None)
+    one_graph = convert is not None and convert._one_graph
+    config = torch._dynamo.config
+    with config.patch(
+        capture_scalar_outputs=captured or config.capture_scalar_outputs,
+        fail_on_recompile_limit_hit=one_graph or config.fail_on_recompile_limit_hit,
+    ):
+        if convert is not None:
+            convert._one_graph = False
+        try:
+            yield
+        finally:
+            if convert is not None:
+                convert._one_graph = one_graph
+
+
+def reads_scalar(place: Place) -> bool:
+    """Whether it broke at a number that is read from a tensor, which could be a symbol."""
+    return place.gb_type.startswith("Unsupported Tensor.item() call")
+
+
+def hangs_on_symbol(error: BaseException) -> bool:
+    """Whether the program needs to know a number that is a symbol."""
+    return "data-dependent expression" in str(error) or "nbacked" in str(error)
+
+
+def is_raise(error: BaseException) -> bool:
+    """Whether the program itself raises, as far as was traced."""
+    return str(getattr(error, "gb_type", None)).startswith("Observed exception")
 
 
 def _same_dispatch_keys() -> contextlib.AbstractContextManager[Any]:

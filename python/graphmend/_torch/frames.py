@@ -15,7 +15,7 @@ from torch._dynamo import convert_frame, guards
 from torch._dynamo.eval_frame import set_code_exec_strategy
 from torch._dynamo.eval_frame import set_eval_frame as set_eval_frame
 from torch._dynamo.eval_frame import skip_code as skip_code
-from torch._dynamo.types import FrameAction, FrameExecStrategy
+from torch._dynamo.types import ConvertFrameReturn, FrameAction, FrameExecStrategy
 
 
 def know_code(code: CodeType) -> None:
@@ -36,6 +36,11 @@ def take_back_skips(model: Any) -> None:
         code = getattr(function, "__code__", None)
         if isinstance(code, CodeType) and not getattr(function, "_torchdynamo_disable", False):
             set_code_exec_strategy(code, FrameExecStrategy(FrameAction.DEFAULT, FrameAction.DEFAULT))
+
+
+def run_once_as_it_is() -> Any:
+    """A converter's answer: the frame runs in eager this time, and the next time it is asked about again."""
+    return ConvertFrameReturn(FrameExecStrategy(FrameAction.DEFAULT, FrameAction.DEFAULT), apply_to_code=False)
 
 
 class FrameView:

@@ -1,0 +1,91 @@
+"""A number that is read from a tensor and only computed with is traced as a symbol: exact, and never wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from compiled_calls import numbers, same_program
+
+# torch warns on its own account.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
+@pytest.mark.parametrize("fullgraph", [True, False])
+def test_arithmetic(backend: str, fullgraph: bool) -> None:
+    def loss(x: Any) -> Any:
+        count = (x > 0).sum().item()
+        return x.sum() / max(1, count), count
+
+    compiled = same_program(loss, numbers(3, 4, 5, -1), __file__, backend=backend, fullgraph=fullgraph)
+    assert compiled.report.whole and compiled.report.misses == 0 and compiled.report.graphs == 1
+    (entry,) = compiled.report.mended
+    assert entry.mend == "capture"
+
+
+@pytest.mark.parametrize("value", [0.1, 1e300, float("inf"), float("nan"), -0.0])
+def test_a_float_has_pythons_precision(value: float) -> None:
+    def scaled(x: Any) -> Any:
+        factor = x.max().item()
+        return x * (factor * 3 + 1e-17), factor
+
+    x = torch.full((2,), value, dtype=torch.float64)
+    compiled = same_program(scaled, [(x,), (x / 3,)], __file__)
+    assert compiled.report.whole and compiled.report.graphs == 1
+
+
+def test_a_step_of_training_that_returns_its_loss() -> None:
+    class Step(torch.nn.Module):  # type: ignore[misc,unused-ignore]
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = torch.nn.Linear(3, 3)
+
+        def forward(self, x: Any) -> Any:
+            loss = self.linear(x).pow(2).mean()
+            return loss, loss.item()
+
+    compiled = same_program(Step(), [(torch.ones(3),), (torch.zeros(3),)], __file__)
+    assert compiled.report.whole
+
+
+def test_a_number_that_python_needs_is_predicted_instead() -> None:
+    def picked(x: Any) -> Any:
+        names = ["a", "b", "c"]
+        return x * 2, names[int(x.max())]
+
+    compiled = same_program(picked, numbers(1, 1, 2, 2, 2), __file__, speculate=True)
+    (entry,) = compiled.report.mended
+    assert entry.mend == "speculate" and compiled.report.whole
+
+
+def test_without_speculation_the_break_stays() -> None:
+    def picked(x: Any) -> Any:
+        names = ["a", "b", "c"]
+        return x * 2, names[int(x.max())]
+
+    compiled = same_program(picked, numbers(1, 1, 2), __file__, speculate=False)
+    assert compiled.report.left and not compiled.report.mended
+
+
+def test_a_graph_that_raises() -> None:
+    def takes(x: Any) -> Any:
+        print("begins")
+        n = x.max().item()
+        return torch.arange(4)[x.max().long()] * n
+
+    compiled = same_program(takes, numbers(1, 9, 2), __file__)
+    assert compiled.report.whole and compiled.report.misses == 1
+
+
+def test_shown_and_captured() -> None:
+    def shown(x: Any) -> Any:
+        n = x.max().item()
+        print("largest", n, f"{n:.2f}")
+        return x * n
+
+    same_program(shown, numbers(1, 2.5, 2, 2), __file__)
