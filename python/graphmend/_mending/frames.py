@@ -160,7 +160,7 @@ class MendingCallback:
 
     def _capture(self, place: Place, code: CodeType) -> bool:
         """Traces a number that is read from a tensor as a symbol, which is exact, unless that has failed already."""
-        if not reads_scalar(place) or not self.backend.captures.setdefault(code, True):
+        if not self.backend.captures.setdefault(code, True):
             return False
         self.backend.captured.setdefault(code, []).append((place.file, place.line))
         return True
@@ -229,20 +229,17 @@ class MendingCallback:
     def _find_mend(self, place: Place, code: CodeType) -> tuple[Place, Mend | str]:
         """The place that is mended, which may be one around it, and the mend; or the reason why there is none."""
         traced, speculates = self.backend.frame.traced, bool(self.backend.speculates)
-        if reads_scalar(place) and self.backend.captures.get(code, True):
-            mend = mended_code.mend(place, traced, speculates, only=_EXACT)
-            if isinstance(mend, Mend):
-                return place, mend
-            if self._capture(place, code):
-                return place, _CAPTURE
-        mend = mended_code.mend(place, traced, speculates)
-        if not isinstance(mend, Mend):
-            # A statement that only talks may break anywhere inside of what it calls.
-            for outer in place.callers():
-                talking = mended_code.mend(outer, traced, speculates, only=_TALKING)
-                if isinstance(talking, Mend):
-                    return outer, talking
-        return place, mend
+        mend = mended_code.mend(place, traced, speculates, only=_EXACT)
+        if isinstance(mend, Mend):
+            return place, mend
+        # A statement that only talks may break anywhere inside of what it calls.
+        for outer in place.callers():
+            talking = mended_code.mend(outer, traced, speculates, only=_TALKING)
+            if isinstance(talking, Mend):
+                return outer, talking
+        if reads_scalar(place) and self._capture(place, code):
+            return place, _CAPTURE
+        return place, mended_code.mend(place, traced, speculates)
 
 
 def _place(entry: Break) -> tuple[str, int]:
