@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "mend/traced_condition.h"
 #include "parse/views.h"
@@ -31,7 +32,8 @@ class Speculation {
 
   void header(NodeId statement) {
     const NodeKind kind = tree_.kind(statement);
-    const bool tests = kind == NodeKind::If || kind == NodeKind::Elif || kind == NodeKind::Assert;
+    const bool tests =
+        kind == NodeKind::If || kind == NodeKind::Elif || kind == NodeKind::While || kind == NodeKind::Assert;
     for (NodeId part : tree_.children(statement)) {
       const NodeGroup group = node_group(tree_.kind(part));
       if (group == NodeGroup::Clause && tree_.kind(part) != NodeKind::WithItem) continue;
@@ -57,6 +59,7 @@ class Speculation {
       }
       if (kind == NodeKind::Call) call(id);
       if (kind == NodeKind::Slice) slice(id);
+      if (kind == NodeKind::Subscript) subscript(id);
       if (kind == NodeKind::IfExp) test(IfExpView(tree_, id).test);
       ++id;
     }
@@ -97,11 +100,7 @@ class Speculation {
     if ((method == "item" || method == "tolist") && arguments.empty()) {
       return wrap(id, "value", "'" + std::string(method) + "', ", receiver);
     }
-    if (method == "nonzero" && arguments.empty() && !on_torch) return wrap(id, "nonzero", "'method', ", receiver);
-    if ((method == "nonzero" || method == "where") && on_torch && arguments.size() == 1 && is_plain(arguments[0])) {
-      if (method == "where") return wrap(id, "where", "", arguments[0]);
-      return wrap(id, "nonzero", "'function', ", arguments[0]);
-    }
+    if (positions(id, method, on_torch ? std::nullopt : std::optional(receiver), arguments)) return;
     if (on_torch) {
       // Of other functions the first argument is a tensor.
       if (is_one_of(method, kMakers)) sizes(arguments, "torch");
@@ -110,6 +109,31 @@ class Speculation {
     // Whose method it is shows while tracing; a name can be looked at twice.
     const std::string owner = context_.dotted_name(receiver);
     if (!owner.empty() && is_one_of(method, kSizedMethods)) sizes(arguments, owner);
+  }
+
+  // Calls whose result is as long as a tensor has elements that are not zero. Without a receiver they are torch's own
+  // functions, and the first argument is what their method has before the dot.
+  bool positions(NodeId id, std::string_view method, std::optional<NodeId> receiver, std::vector<NodeId> arguments) {
+    const bool as_tuple = !arguments.empty() && is_as_tuple(arguments.back());
+    if (as_tuple) arguments.pop_back();
+    if (!std::all_of(arguments.begin(), arguments.end(), [this](NodeId each) { return is_plain(each); })) return false;
+    const std::string kind = receiver ? "'method" : "'function";
+    if (receiver) arguments.insert(arguments.begin(), *receiver);
+    if (method == "nonzero" && arguments.size() == 1) {
+      wrap(id, "nonzero", kind + (as_tuple ? " tuple', " : "', "), arguments[0]);
+    } else if (method == "where" && !receiver && arguments.size() == 1 && !as_tuple) {
+      wrap(id, "where", "", arguments[0]);
+    } else if (method == "masked_select" && arguments.size() == 2 && !as_tuple) {
+      wrap_two(id, "masked_select", kind + "', ", arguments[0], arguments[1]);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  bool is_as_tuple(NodeId argument) const {
+    return tree_.kind(argument) == NodeKind::Keyword && context_.token_at(tree_[argument].first_token) == "as_tuple" &&
+           context_.text_of(tree_.first_child(argument)) == "True";
   }
 
   bool is_builtin(NodeId name) const { return !facts_.scopes.binding(name); }
@@ -141,6 +165,7 @@ class Speculation {
       case NodeKind::BinOp:
       case NodeKind::Attribute:
       case NodeKind::Subscript:
+      case NodeKind::Call:
         return wrap(value, "index", owner + ", ", value);
       default:
         return;
@@ -152,6 +177,35 @@ class Speculation {
       if (tree_.kind(bound) != NodeKind::Number && tree_.kind(bound) != NodeKind::UnaryOp)
         wrap(bound, "index", "None, ", bound);
     }
+  }
+
+  // `x[mask]`, or a list's element by a tensor.
+  void subscript(NodeId id) {
+    const SubscriptView view(tree_, id);
+    if (tree_[id].context() != Context::Load) return;
+    switch (tree_.kind(view.slice)) {
+      case NodeKind::Name:
+      case NodeKind::Attribute:
+      case NodeKind::BinOp:
+      case NodeKind::UnaryOp:
+      case NodeKind::Compare:
+      case NodeKind::Call:
+        return wrap_two(id, "subscript", "", view.value, view.slice);
+      default:
+        return;
+    }
+  }
+
+  void wrap_two(NodeId whole, std::string_view mark, const std::string& before, NodeId one, NodeId other) {
+    if (binds_or_waits(tree_, one) || binds_or_waits(tree_, other)) return;
+    const Span span = context_.span(whole);
+    Speculated made{PieceText(context_.text), span, context_.site(whole, mark)};
+    made.text.add("__graphmend__." + std::string(mark) + "('" + made.site + "', " + before + "(", span);
+    made.text.copy(context_.span(one));
+    made.text.add("), (", span);
+    made.text.copy(context_.span(other));
+    made.text.add("))", span);
+    found_.push_back(std::move(made));
   }
 
   void wrap(NodeId whole, std::string_view mark, const std::string& before, NodeId value) {

@@ -20,7 +20,7 @@ from graphmend._mending.marks_post import (
     truth,
 )
 from graphmend._mending.marks_select import join, selects
-from graphmend._mending.marks_value import index, nonzero, truth_of, value, where
+from graphmend._mending.marks_value import index, masked_select, nonzero, subscript, truth_of, value, where
 from graphmend._torch.frames import skip_code
 
 
@@ -44,7 +44,9 @@ class Marks:
     value = staticmethod(value)
     truth_of = staticmethod(truth_of)
     index = staticmethod(index)
+    masked_select = staticmethod(masked_select)
     nonzero = staticmethod(nonzero)
+    subscript = staticmethod(subscript)
     where = staticmethod(where)
 
 

@@ -136,14 +136,45 @@ def _positions(site: str, tensor: Any) -> Any:
 
 
 def nonzero(site: str, kind: str, tensor: Any) -> Any:
-    """`tensor.nonzero()`, or `torch.nonzero(tensor)`, whose columns lie together in memory"""
+    """`tensor.nonzero()`, or `torch.nonzero(tensor)`, whose columns lie together in memory; or with `as_tuple=True`"""
     rows = _positions(site, tensor)
-    if rows is None:
-        return tensor.nonzero() if kind == "method" else torch.nonzero(tensor)
-    return rows.t()
+    if rows is not None:
+        return rows.t() if kind in ("method", "function") else rows.unbind(0)
+    if kind == "method":
+        return tensor.nonzero()
+    if kind == "function":
+        return torch.nonzero(tensor)
+    return tensor.nonzero(as_tuple=True) if kind == "method tuple" else torch.nonzero(tensor, as_tuple=True)
 
 
 def where(site: str, condition: Any) -> Any:
     """`torch.where(condition)`"""
     rows = _positions(site, condition)
     return torch.where(condition) if rows is None else rows.unbind(0)
+
+
+def masked_select(site: str, kind: str, tensor: Any, mask: Any) -> Any:
+    """`tensor.masked_select(mask)` or `torch.masked_select(tensor, mask)`"""
+    # The history of a tensor shows by which operator it was made.
+    if isinstance(tensor, torch.Tensor) and _is_mask(mask) and not (tensor.requires_grad and torch.is_grad_enabled()):
+        shape = torch.broadcast_shapes(tensor.shape, mask.shape)
+        rows = _positions(site, mask.expand(shape))
+        if rows is not None:
+            return tensor.expand(shape)[rows.unbind(0)]
+    return tensor.masked_select(mask) if kind == "method" else torch.masked_select(tensor, mask)
+
+
+def subscript(site: str, container: Any, key: Any) -> Any:
+    """`container[key]`: what a mask selects of a tensor, or the element of a list at a tensor"""
+    if isinstance(container, torch.Tensor):
+        if _is_mask(key) and key.dim() > 0 and key.shape == container.shape[: key.dim()]:
+            rows = _positions(site, key)
+            if rows is not None:
+                return container[rows.unbind(0)]
+    elif isinstance(container, (list, tuple)):
+        return container[index(site, None, key)]
+    return container[key]
+
+
+def _is_mask(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.dtype == torch.bool
