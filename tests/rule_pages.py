@@ -17,7 +17,7 @@ RULES = Path(__file__).resolve().parent.parent / "rules"
 SECTIONS = ("Cause", "Example", "More examples", "Left alone", "Guaranteed")
 
 # A page with this line near its top is about predictions: they are on in its examples, and off in those of others.
-PREDICTIONS_ON = "These examples are compiled with `speculate=True`."
+PREDICTIONS_ON = "These examples are compiled with `speculate=True`, which is the default."
 # Behind `mend` or `leave`, where a single example has them off.
 _OFF = " speculate=False"
 

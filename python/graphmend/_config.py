@@ -37,6 +37,7 @@ class Settings:
     report: str = ""
     disable: bool = False
     effects: tuple[str, ...] = ()
+    speculate: bool = True
 
 
 NAMES = tuple(field.name for field in fields(Settings))
@@ -77,8 +78,9 @@ def to_environment(settings: Settings) -> dict[str, str]:
     for name in NAMES:
         value = getattr(settings, name)
         if value != getattr(Settings, name):
-            is_list = isinstance(value, tuple)
-            environment[variable(name)] = ",".join(value) if is_list else "1" if value is True else str(value)
+            if isinstance(value, bool):
+                value = int(value)
+            environment[variable(name)] = ",".join(value) if isinstance(value, tuple) else str(value)
     return environment
 
 

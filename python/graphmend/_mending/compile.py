@@ -17,7 +17,7 @@ from graphmend._reporting.report import Report
 from graphmend._torch.compiling import OptimizedModule, compile_context, inner_backend
 from graphmend._torch.frames import forget_code, take_back_skips
 from graphmend._torch.tracing import inline_other_code
-from graphmend._torch.version import require_torch
+from graphmend._torch.version import require_torch, torch_version
 
 _disabled = False
 _backends: weakref.WeakSet[MendedBackend] = weakref.WeakSet()
@@ -49,14 +49,16 @@ def compile(  # noqa: A001 - the name of what it stands in for
     mode: str | None = None,
     options: dict[str, Any] | None = None,
     disable: bool = False,
-    speculate: bool | str = False,
+    speculate: bool | str | None = None,
     **others: Any,
 ) -> Any:
     """As `torch.compile`, with the same arguments; what it returns has a `report` besides.
 
-    `speculate`: whether values that Python needs of tensors are predicted; "report" only tells what would be. Off
-    unless you ask for it.
+    `speculate`: whether values that Python needs of tensors are predicted; "report" only tells what would be. Unless
+    it is given, the setting of that name rules, which is on by default.
     """
+    if speculate is None:
+        speculate = _config.current().speculate
     if speculate not in (True, False, "report"):
         raise ValueError(f"speculate is True, False or 'report', not {speculate!r}")
     if model is None:
@@ -123,6 +125,8 @@ class MendedModule(OptimizedModule):  # type: ignore[misc,unused-ignore]
         report: Report = self.dynamo_ctx.callback.report
         return report
 
-    def __bool__(self) -> bool:
-        # OptimizedModule has a length, also where its module has none; Dynamo of torch 2.11 asks when it calls one.
-        return bool(self._orig_mod)
+    if torch_version() < (2, 12):
+
+        def __bool__(self) -> bool:
+            # OptimizedModule has a length, also where its module has none, and Dynamo asks when it calls one.
+            return bool(self._orig_mod)

@@ -9,16 +9,14 @@ _DISABLED = (
     "the function is marked `torch.compiler.disable`; remove the mark, or move the call out of the compiled part"
 )
 
-_PREDICT = "; `graphmend.compile(…, speculate=True)` predicts such values and checks them"
-
 # The first pattern that is found in the type decides.
 _ADVICE: tuple[tuple[str, str], ...] = (
     (
         r"Tensor\.item\(\)|Tensor\.tolist\(\)|capture_scalar_outputs",
         (
             "Python needs the number, so the device must be asked for it: keep it as a 0-d tensor where only "
-            "arithmetic follows, or compile with `fullgraph=True`, which lets Dynamo carry such a number "
-            "through the graph" + _PREDICT
+            "arithmetic follows, or read it outside of the compiled part; it is predicted where it can be known ahead "
+            "and seldom changes, unless `speculate` is off"
         ),
     ),
     (
@@ -29,14 +27,14 @@ _ADVICE: tuple[tuple[str, str], ...] = (
         r"[Dd]ata-dependent (branching|assertion)|Data dependent operator",
         (
             "the branch depends on a tensor's value: write it as `torch.where(condition, a, b)`, or as `torch.cond` "
-            "where a side is costly; if only an error is raised there, raise it in a branch of its own" + _PREDICT
+            "where a side is costly; if only an error is raised there, raise it in a branch of its own"
         ),
     ),
     (
         r"Dynamic shape operator",
         (
             "the shape of the result depends on values: use a mask and `torch.where`, `masked_fill` or a masked sum in "
-            "place of `x[mask]`, `nonzero` or `unique`, or `torch.nonzero_static` with a known size" + _PREDICT
+            "place of `x[mask]`, `nonzero` or `unique`, or `torch.nonzero_static` with a known size"
         ),
     ),
     (

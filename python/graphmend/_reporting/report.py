@@ -21,6 +21,7 @@ _DONE = {
     "postpone": "it runs after the graph, with the values of its moment",
     "check": "predicted not to happen; when it does, your own code runs",
     "select": "both sides are computed, and the right one is taken",
+    "capture": "the number is a symbol in the graph",
     "speculate": "its value is predicted; when it is another, your own code runs",
 }
 

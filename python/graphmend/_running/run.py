@@ -115,6 +115,9 @@ def _parser(command: str) -> argparse.ArgumentParser:
     parser.add_argument("--report", metavar="FILE", help="write a report: out.html, out.json or out.txt")
     switch = argparse.BooleanOptionalAction
     parser.add_argument("-q", "--quiet", action=switch, help="no summary at the end")
+    parser.add_argument(
+        "--speculate", action=switch, help="predict values that Python needs of tensors (on by default)"
+    )
     parser.add_argument("--disable", action=switch, help="mend nothing")
     if command == "verify":
         parser.add_argument(

@@ -16,10 +16,14 @@ class TorchVersionError(RuntimeError):
     """The installed torch is not one that graphmend knows."""
 
 
+def torch_version() -> tuple[int, ...]:
+    return tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
+
+
 @functools.cache
 def require_torch() -> None:
     """Raises unless this torch is one whose private parts are where this folder expects them."""
-    version = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
+    version = torch_version()
     if not SUPPORTED[0] <= version <= SUPPORTED[1]:
         raise TorchVersionError(
             f"graphmend mends torch {'.'.join(map(str, SUPPORTED[0]))} to {'.'.join(map(str, SUPPORTED[1]))}; "
