@@ -214,3 +214,36 @@ def test_the_kill_switch_and_declared_effects(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "talk 2.0\n" * 4 + "breaks again\n"
+
+
+def test_a_handler_of_logs_behind_a_break_that_is_left() -> None:
+    """Its frames are Dynamo's business: a generator in it, and the record's place, stay what they are."""
+    seen = []
+
+    def countdown(n: int) -> Any:
+        while n:
+            yield n
+            n -= 1
+
+    class Keep(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            seen.append((record.filename, record.lineno, list(countdown(2))))
+
+    def step(x: Any) -> Any:
+        y = x * 2
+        logger.error("now %s", y)
+        y.mul_(3)
+        return y
+
+    logger = logging.getLogger("subject.behind")
+    handler = Keep()
+    logger.addHandler(handler)
+    try:
+        step(torch.ones(3, requires_grad=True))
+        compiled = mended_compile(step, backend="eager")
+        compiled(torch.ones(3, requires_grad=True))
+        compiled(torch.ones(3, requires_grad=True))
+    finally:
+        logger.removeHandler(handler)
+    assert compiled.report.left
+    assert seen == [seen[0]] * 3 and seen[0][0] == "test_compile_surroundings.py"

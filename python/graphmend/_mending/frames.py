@@ -78,6 +78,7 @@ class MendingCallback:
         know_code(code)
         self.backend.codes.add(code)
         if self.backend.disabled or not can_wrap_frame(code):
+            forget_errors(convert)
             with self.backend.without_mends():
                 return convert(frame, cache_entry, frame_state)
         for _ in range(_MAX_ROUNDS):

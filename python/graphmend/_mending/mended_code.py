@@ -94,7 +94,7 @@ def _code_at(place: Place, traced: dict[CodeType, dict[str, Any]]) -> tuple[Code
 def mend_around(code: CodeType, space: dict[str, Any], speculates: bool) -> None:
     """Mends whatever a function has that may break, as one of its breaks stays: what comes behind that one is compiled
     in pieces, which are made of the code that is traced now."""
-    if not scope.is_mended(code.co_filename, space):
+    if _is_foreign(code.co_filename) or not scope.is_mended(code.co_filename, space):
         return
     with _lock:
         source = _source_of(code, space, speculates)
