@@ -134,6 +134,11 @@ def _history(difference: Difference, program: Program) -> bool:
     return without[0] == without[1] and len(expected) == len(seen) and own
 
 
+def _assert_message(eager: Observation, plain: Observation) -> bool:
+    error = plain.error
+    return error is not None and error["type"] == "builtins.TypeError" and "_assert_async()" in repr(error["args"])
+
+
 def _traced_error(eager: Observation, plain: Observation) -> bool:
     return eager.error is not None and _raises(plain, "exc.TorchRuntimeError")
 
@@ -196,6 +201,11 @@ KNOWN = [
         "unformatted-float",
         "an f-string that is one field with such a float and a nested format is rebuilt as the float itself",
         _unformatted_float,
+    ),
+    Known(
+        "assert-message",
+        "an assert on a tensor whose message is a constant but no string becomes an operator that takes only strings",
+        _from_call(_assert_message),
     ),
     Known(
         "traced-error",

@@ -32,7 +32,6 @@ from graphmend._torch.breaks import (
     is_raise,
     reads_scalar,
     scalars_captured,
-    suppresses_errors,
     trial,
 )
 from graphmend._torch.compiling import changing_attributes, recompile_limit
@@ -78,9 +77,7 @@ class MendingCallback:
         know_code(code)
         self.backend.codes.add(code)
         if self.backend.disabled or not can_wrap_frame(code):
-            forget_errors(convert)
-            with self.backend.without_mends():
-                return convert(frame, cache_entry, frame_state)
+            return self._convert_plainly(frame, cache_entry, frame_state)
         for _ in range(_MAX_ROUNDS):
             started = time.perf_counter()
             traced = mended_code.replacement(code, frame.f_globals, bool(self.backend.speculates))
@@ -108,16 +105,14 @@ class MendingCallback:
                     continue
                 # A side that was not meant may be what does not fit.
                 if not self.backend.frame.selected:
-                    raise
+                    return self._convert_plainly(frame, cache_entry, frame_state)
                 for site in self.backend.frame.selected:
                     self.backend.declined[site] = "computing all sides failed"
             except Exception:
                 if self._stop_capturing(code):
                     continue
-                if not suppresses_errors():
-                    raise
-                result = self._convert_with_breaks(frame, cache_entry, frame_state)
-                break
+                # Whatever it is, it is Dynamo's to say, of the program as it was written.
+                return self._convert_plainly(frame, cache_entry, frame_state)
         else:
             result = self._convert_with_breaks(frame, cache_entry, frame_state)
         self.backend.end_frame()
@@ -134,6 +129,14 @@ class MendingCallback:
                 recovery = Recovery(self.backend, code, result.guarded_code.code, frame.f_globals, self.report)
                 result.guarded_code.code = frame_that_calls(code, recovery)
         return result
+
+    def _convert_plainly(self, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
+        """As plain `torch.compile` does it."""
+        convert = self._torchdynamo_orig_backend
+        forget_errors(convert)
+        self.backend.end_frame()
+        with self.backend.without_mends():
+            return convert(frame, cache_entry, frame_state)
 
     def _convert_with_breaks(self, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
         """As plain `torch.compile` does it, but with all mends around the break that stays."""

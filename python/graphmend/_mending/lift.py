@@ -102,8 +102,8 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
 
 
 def _has_history(value: torch.fx.Node) -> bool:
-    """Whether a copy would show that it is one, in the name of its `grad_fn`."""
-    return torch.is_grad_enabled() and bool(value.meta["example_value"].requires_grad)
+    """Whether a copy would show that it is one: in the name of its `grad_fn`, or by having none."""
+    return bool(value.meta["example_value"].requires_grad)
 
 
 def _call(graph: torch.fx.GraphModule, method: str, value: torch.fx.Node) -> torch.fx.Node:

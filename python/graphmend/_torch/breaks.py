@@ -140,8 +140,3 @@ def forget_errors(convert: Any) -> None:
         convert = getattr(convert, "_torchdynamo_orig_backend", None)
     if convert is not None:
         convert._inner_convert._box.error_on_graph_break = False
-
-
-def suppresses_errors() -> bool:
-    """Whether a frame that cannot be compiled is to run as it is, without a word."""
-    return bool(torch._dynamo.config.suppress_errors)
