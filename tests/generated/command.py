@@ -129,7 +129,7 @@ def _planted(request: Request, count: int, names: list[str]) -> int:
     from .planted import find, planted_in
 
     missed = 0
-    bugs = [bug for bug in planted_in(request.subject) if not names or bug.name in names]
+    bugs = [bug for bug in planted_in(request) if not names or bug.name in names]
     for bug in bugs:
         found: Failure | None = find(bug, request, count)
         missed += found is None

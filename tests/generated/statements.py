@@ -312,6 +312,9 @@ def statement(w: Writer) -> None:
 def result(w: Writer) -> str:
     """What a function that is called from outside returns."""
     w.use("return")
+    if w.speculates and not w.names("counts"):
+        # A helper, whose result goes on as one tensor.
+        return e.full(w, 1)
     if w.speculates and w.chance(0.75):
         return speculation.result(w)
     form = w.random.random()
