@@ -147,4 +147,5 @@ def _same_error(difference: Difference, plain: list[Observation], seen: list[Obs
     assert isinstance(call, int)
     errors = [observations[call].error for observations in (plain, seen)]
     kinds = [error and (error["type"], repr(error["args"])) for error in errors]
-    return difference.place == "error.frames" and kinds[0] is not None and kinds[0] == kinds[1]
+    # Where eager raises nothing, the difference is the whole of the exception.
+    return difference.place in ("error", "error.frames") and kinds[0] is not None and kinds[0] == kinds[1]

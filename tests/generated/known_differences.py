@@ -190,7 +190,7 @@ KNOWN = [
     ),
     Known(
         "joined-float",
-        "an f-string that mixes text and such a float, or an int, is rebuilt after a break by joining the number itself",
+        "an f-string that mixes text and such a float or int is rebuilt after a break by joining the number itself",
         _from_call(_joined_float),
     ),
     Known(
