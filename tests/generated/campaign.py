@@ -21,6 +21,7 @@ import torch._logging._internal
 from . import subject as subjects
 from .forms import generate
 from .judge import Verdict, judge
+from .subject import Predicted
 from .workers import Crash, run_tasks
 
 
@@ -36,12 +37,15 @@ class Request:
     limit: float = 60.0
     # The name of a planted bug, if one is to be found.
     planted: str = ""
+    # Whether programs need values of tensors, and the subject predicts them.
+    speculate: bool = False
 
 
 @dataclass
 class Failure:
     """A program that went wrong, and how."""
 
+    name: str
     index: int
     kind: str
     text: str
@@ -63,6 +67,7 @@ class Summary:
     left: Counter[str] = field(default_factory=Counter)
     # Frames in which the original ran instead of the graph.
     misses: int = 0
+    predicted: Predicted = field(default_factory=Predicted)
     known: Counter[str] = field(default_factory=Counter)
     raised: Counter[str] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)
@@ -101,7 +106,7 @@ def judge_text(text: str, request: Request, folder: Path, name: str = "") -> Ver
     path = folder / f"{name}.py"
     path.write_text(text, encoding="utf-8")
     try:
-        subject = subjects.make(request.subject)
+        subject = subjects.make(request.subject, request.speculate)
         if not request.planted:
             return judge(path, subject, request.backend)
         from . import planted
@@ -126,7 +131,8 @@ def run_campaign(
         folder = Path(made)
 
         def work(index: int) -> Verdict:
-            return judge_text(generate(request.seed, index).text, request, folder, f"p{request.seed}_{index}")
+            program = generate(request.seed, index, request.speculate)
+            return judge_text(program.text, request, folder, program.name)
 
         answers = run_tasks(indices, work, request.jobs, request.batch, request.limit)
         for index, answer in answers:
@@ -141,7 +147,7 @@ def run_campaign(
 
 
 def _add(summary: Summary, request: Request, index: int, verdict: Verdict) -> None:
-    program = generate(request.seed, index)
+    program = generate(request.seed, index, request.speculate)
     summary.programs += 1
     summary.calls += verdict.calls
     summary.events += verdict.events
@@ -150,7 +156,8 @@ def _add(summary: Summary, request: Request, index: int, verdict: Verdict) -> No
     summary.mended.update(verdict.fired.mended)
     summary.left.update(verdict.fired.left)
     summary.misses += verdict.fired.misses
+    summary.predicted.add(verdict.predicted)
     summary.known.update(set(verdict.known))
     summary.raised.update(verdict.raised)
     if verdict.kind:
-        summary.failures.append(Failure(index, verdict.kind, program.text, verdict))
+        summary.failures.append(Failure(program.name, index, verdict.kind, program.text, verdict))

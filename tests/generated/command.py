@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import os
 import sys
 import tempfile
@@ -19,6 +20,7 @@ def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     subject = options.subject or subjects.available()[-1]
     request = Request(subject, options.backend, options.seed, options.jobs, options.batch, options.limit)
+    request = dataclasses.replace(request, speculate=options.speculate)
     if options.planted is not None:
         return _planted(request, options.programs, options.planted)
     if options.replay:
@@ -38,6 +40,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--backend", default="eager", help="eager, aot_eager, inductor (eager)")
     parser.add_argument("--subject", help=f"one of {', '.join(subjects.available())}; the last of them unless told")
+    parser.add_argument(
+        "--speculate",
+        action="store_true",
+        help="programs of ten calls that need values of tensors, which are predicted",
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at a time")
     parser.add_argument("--batch", type=int, default=40, help="programs per process (40)")
     parser.add_argument("--limit", type=float, default=120.0, help="seconds a program may take (120)")
@@ -67,6 +74,9 @@ def _report(request: Request, summary: Summary) -> None:
     print(f"{summary.wall:.1f} s, {summary.programs / max(summary.wall, 1e-9):.2f} programs a second,", end=" ")
     print(f"{summary.busy / max(summary.programs, 1):.3f} s of processor time a program")
     print(f"the original ran instead of the graph in {summary.misses} frames")
+    if request.speculate:
+        seen = summary.predicted
+        print(f"predicted: {seen.sites} sites, {seen.hits} hits, {seen.misses} misses, {seen.given_up} given up")
     _table("mended", summary.mended)
     _table("left", summary.left)
     _table("programs with a known difference of torch.compile itself", summary.known)
@@ -89,12 +99,11 @@ def _save(request: Request, summary: Summary, out: Path, reduce: int) -> None:
             done[failure.kind] += 1
             text, verdict = reduce_program(text, verdict, request)
             before, after = len(failure.text.splitlines()), len(text.splitlines())
-            print(f"p{request.seed}_{failure.index} {failure.kind}: {before} lines, reduced to {after}")
+            print(f"{failure.name} {failure.kind}: {before} lines, reduced to {after}")
         differences = [str(d)[:2000] for found in verdict.wrong.values() for d in found[:5]] or [verdict.crash]
-        stem = f"p{request.seed}_{failure.index}"
-        (out / f"{stem}.py").write_text(text, encoding="utf-8")
+        (out / f"{failure.name}.py").write_text(text, encoding="utf-8")
         head = f"{failure.kind}\nsubject {request.subject}, backend {request.backend}\n\n"
-        (out / f"{stem}.txt").write_text(head + "\n".join(differences) + "\n", encoding="utf-8")
+        (out / f"{failure.name}.txt").write_text(head + "\n".join(differences) + "\n", encoding="utf-8")
     print(f"{len(summary.failures)} failing programs are in {out}")
 
 
@@ -105,6 +114,8 @@ def _replay(request: Request, paths: list[Path]) -> int:
         verdict = judge_text(path.read_text(encoding="utf-8"), request, Path(tempfile.gettempdir()), path.stem)
         failing += bool(verdict.kind)
         fired = f"mended {dict(verdict.fired.mended)}, left {dict(verdict.fired.left)}, known {dict(verdict.known)}"
+        if request.speculate:
+            fired += f", {verdict.predicted}"
         print(f"{path}: {verdict.kind or 'the same'}; {fired}")
         for found in verdict.wrong.values():
             for difference in found[:5]:
@@ -118,7 +129,7 @@ def _planted(request: Request, count: int, names: list[str]) -> int:
     from .planted import find, planted_in
 
     missed = 0
-    bugs = [bug for bug in planted_in(request.subject) if not names or bug.name in names]
+    bugs = [bug for bug in planted_in(request) if not names or bug.name in names]
     for bug in bugs:
         found: Failure | None = find(bug, request, count)
         missed += found is None

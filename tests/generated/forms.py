@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from random import Random
 
-from . import effects, guards
+from . import effects, guards, speculation
 from . import expressions as e
 from . import statements as s
 from .writer import Frame, Writer
@@ -64,9 +64,10 @@ class Program:
     features: Counter[str]
 
 
-def generate(seed: int, index: int) -> Program:
-    """Program `index` of `seed`; the same text every time."""
-    w = Writer(Random(f"graphmend {seed} {index}"))
+def generate(seed: int, index: int, speculate: bool = False) -> Program:
+    """Program `index` of `seed`; the same text every time. `speculate`: with values that Python needs of tensors."""
+    name = f"{'s' if speculate else 'p'}{seed}_{index}"
+    w = Writer(Random(f"graphmend {'speculate ' if speculate else ''}{seed} {index}"), speculate)
     w.lines = _HEADER.split("\n")
     form = w.random.choices(["module", "function", "closure", "method"], [6, 2.5, 1, 1])[0]
     w.use(f"form.{form}")
@@ -77,6 +78,12 @@ def generate(seed: int, index: int) -> Program:
     helpers, talkers = _helpers(w)
     frame = Frame(names=dict.fromkeys(names, "full"), helpers=helpers, talkers=talkers, frozen=set(frozen))
     size = w.random.choice([1, 2, 2, 3, 3, 4, 5, 6])
+    if speculate:
+        size += 1
+        more, frame.takers = speculation.helpers(w)
+        frame.helpers += more
+        names.append("k")
+        frame.names["k"] = "counts"
     nested = w.chance(0.04) and form != "closure"
     writers = {"module": _module, "function": _function, "closure": _closure, "method": _method}
     target = writers[form](w, frame, names, size)
@@ -95,7 +102,7 @@ def generate(seed: int, index: int) -> Program:
         w.line("return target, owner")
     w.line()
     _calls(w, form, arity, frozen, grad_inputs)
-    return Program(f"p{seed}_{index}", "\n".join(w.lines) + "\n", w.features)
+    return Program(name, "\n".join(w.lines) + "\n", w.features)
 
 
 def _helpers(w: Writer) -> tuple[list[str], list[str]]:
@@ -234,25 +241,10 @@ def _calls(w: Writer, form: str, arity: int, frozen: set[str], grad_inputs: bool
     w.line(f"SETTINGS = {settings!r}")
     w.line("# Per call: the inputs (kind, shape, scale, shift, seed), the context around it, what is set before it.")
     with w.block("CALLS = ["):
-        for number in range(w.random.choice([3, 4, 4, 5])):
-            shape = w.random.choice(shapes)
-            arguments = []
-            for position in range(arity):
-                kind = w.random.choices(["plain", "transposed", "constant", "nan"], [8, 0.5, 0.7, 0.3])[0]
-                if grad_inputs:
-                    kind = "leaf" if frozen else "nonleaf"
-                if position == 1 and w.chance(0.04) and not grad_inputs:
-                    kind = w.choose(["alias", "view"])
-                w.use(f"input.{kind}")
-                arguments.append(
-                    (
-                        kind,
-                        shape,
-                        w.random.choice([1.0, 2.0, 0.5]),
-                        w.random.choice([-2.0, -0.5, 0.0, 0.5, 2.0]),
-                        number * 10 + position,
-                    )
-                )
+        made: dict[int, str] = {}
+        for kind in _kinds(w) if w.speculates else range(w.random.choice([3, 4, 4, 5])):
+            if kind not in made:
+                made[kind] = repr(_arguments(w, kind, w.random.choice(shapes), arity, frozen, grad_inputs))
             around = w.choose(CONTEXTS) if w.chance(0.05) else context
             w.use(f"context.{around}")
             before: dict[str, object] = {}
@@ -265,5 +257,35 @@ def _calls(w: Writer, form: str, arity: int, frozen: set[str], grad_inputs: bool
             if form in ("module", "method") and w.chance(0.06):
                 before["set"] = {"flag": w.chance(0.5), "count": 10}
                 w.use("before.set")
-            w.line(f"({arguments!r}, {around!r}, {before!r}),")
+            w.line(f"({made[kind]}, {around!r}, {before!r}),")
     w.line("]")
+
+
+def _arguments(
+    w: Writer, number: int, shape: tuple[int, ...], arity: int, frozen: set[str], grad_inputs: bool
+) -> list[tuple[str, tuple[int, ...], float, float, int]]:
+    """How the inputs of a call are made (run.py)."""
+    arguments: list[tuple[str, tuple[int, ...], float, float, int]] = []
+    for position in range(arity):
+        kind = w.random.choices(["plain", "transposed", "constant", "nan"], [8, 0.5, 0.7, 0.3])[0]
+        if grad_inputs:
+            kind = "leaf" if frozen else "nonleaf"
+        if position == 1 and w.chance(0.04) and not grad_inputs:
+            kind = w.choose(["alias", "view"])
+        w.use(f"input.{kind}")
+        scale, shift = w.random.choice([1.0, 2.0, 0.5]), w.random.choice([-2.0, -0.5, 0.0, 0.5, 2.0])
+        arguments.append((kind, shape, scale, shift, number * 10 + position))
+    if w.speculates:
+        arguments.append(("counts", (3,), w.random.choice([1.0, 3.0, 4.0]), 0.0, number * 10 + 9))
+    return arguments
+
+
+def _kinds(w: Writer) -> list[int]:
+    """Which inputs each of ten calls has: predictions are right for a while, now and then, or never."""
+    pattern = w.random.choices(["repeat", "alternate", "blocks", "change"], [5, 2, 2, 1.5])[0]
+    w.use(f"inputs.{pattern}")
+    if pattern == "repeat":
+        return w.random.choices([0, 1, 2], [7, 2, 1], k=10)
+    if pattern == "alternate":
+        return [number % 2 for number in range(10)]
+    return [number // 3 if pattern == "blocks" else number for number in range(10)]

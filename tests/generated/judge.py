@@ -17,7 +17,7 @@ from . import known_differences
 from .compare import Difference, Rules, compare, compare_values
 from .observe import Observation
 from .run import load, run_variant
-from .subject import Fired, Plain, Subject
+from .subject import Fired, Plain, Predicted, Subject
 
 # The program's own functions, once they have been compiled elsewhere.
 AFTERWARDS = "original/eager afterwards"
@@ -37,6 +37,7 @@ class Verdict:
     # Places where plain torch.compile differs from eager and the subject does not.
     better: Counter[str] = field(default_factory=Counter)
     fired: Fired = field(default_factory=Fired)
+    predicted: Predicted = field(default_factory=Predicted)
     # Exceptions that the original raised in eager, by type.
     raised: Counter[str] = field(default_factory=Counter)
     calls: int = 0
@@ -86,6 +87,7 @@ def judge(path: Path, subject: Subject, backend: str) -> Verdict:
         verdict.fired.mended.update(one.mended)
         verdict.fired.left.update(one.left)
         verdict.fired.misses += one.misses
+    verdict.predicted = subject.predicted()
     verdict.wrong[AFTERWARDS] = compare(expected, run_variant(module, lambda target: target, path), Rules())
     mended = subject.mended(module)
     if mended is not None:
@@ -145,4 +147,5 @@ def _same_error(difference: Difference, plain: list[Observation], seen: list[Obs
     assert isinstance(call, int)
     errors = [observations[call].error for observations in (plain, seen)]
     kinds = [error and (error["type"], repr(error["args"])) for error in errors]
-    return difference.place == "error.frames" and kinds[0] is not None and kinds[0] == kinds[1]
+    # Where eager raises nothing, the difference is the whole of the exception.
+    return difference.place in ("error", "error.frames") and kinds[0] is not None and kinds[0] == kinds[1]

@@ -116,7 +116,8 @@ def _formatted_float(eager: Observation, plain: Observation) -> bool:
 
 
 def _joined_float(eager: Observation, plain: Observation) -> bool:
-    return _raises(plain, "builtins.TypeError", "expected str instance, float found") and eager.error != plain.error
+    texts = [f"expected str instance, {kind} found" for kind in ("float", "int")]
+    return any(_raises(plain, "builtins.TypeError", text) for text in texts) and eager.error != plain.error
 
 
 def _unformatted_float(difference: Difference, program: Program) -> bool:
@@ -194,7 +195,7 @@ KNOWN = [
     ),
     Known(
         "joined-float",
-        "an f-string that mixes text and such a float is rebuilt after a break by joining the float itself",
+        "an f-string that mixes text and such a float or int is rebuilt after a break by joining the number itself",
         _from_call(_joined_float),
     ),
     Known(

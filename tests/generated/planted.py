@@ -17,7 +17,8 @@ import torch
 
 from .campaign import Failure, Request, run_campaign
 from .observe import Event
-from .planted_product import PRODUCT, MisplantedError, ProductBug, planted_in_product
+from .planted_product import PRODUCT, MisplantedError, ProductBug
+from .planted_speculation import SPECULATION
 from .simulated import Points, Simulated, Snapshot
 from .subject import Subject
 
@@ -209,16 +210,18 @@ PLANTED = [
 ]
 
 
-def planted_in(subject: str) -> Sequence[Planted | ProductBug]:
-    """The bugs that can be planted in a subject."""
-    return PLANTED if subject == Simulated.name else PRODUCT
+def planted_in(request: Request) -> Sequence[Planted | ProductBug]:
+    """The bugs that the programs of a request can find in its subject."""
+    if request.subject == Simulated.name:
+        return PLANTED
+    return SPECULATION if request.speculate else PRODUCT
 
 
 @contextlib.contextmanager
 def plant(name: str, subject: Subject) -> Iterator[None]:
     """The subject with the bug in it, as long as this lasts."""
     if not isinstance(subject, Simulated):
-        with planted_in_product(name):
+        with next(bug for bug in [*PRODUCT, *SPECULATION] if bug.name == name).patch():
             yield
         return
     right = subject.points

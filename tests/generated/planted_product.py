@@ -36,7 +36,7 @@ class ProductBug:
 
 
 @contextlib.contextmanager
-def _patched(where: Any, name: str, change: Callable[[Any], Any]) -> Iterator[None]:
+def patched(where: Any, name: str, change: Callable[[Any], Any]) -> Iterator[None]:
     # Looked up in the namespace itself, so that staticmethods and the like come back as they were.
     right = vars(where)[name]
     setattr(where, name, change(right))
@@ -46,28 +46,28 @@ def _patched(where: Any, name: str, change: Callable[[Any], Any]) -> Iterator[No
         setattr(where, name, right)
 
 
-def _part(module: str) -> Any:
+def part(module: str) -> Any:
     return importlib.import_module(f"graphmend.{module}")
 
 
 # Bugs in the run of a transaction: `around(right, plan, compiled, args)` instead of it.
 
 
-def _run(around: Callable[[Any, Any, Any, Any], Any]) -> Patch:
+def run_instead(around: Callable[[Any, Any, Any, Any], Any]) -> Patch:
     def patch(right: Any) -> Any:
         return lambda plan, compiled, *args: around(right, plan, compiled, args)
 
-    return lambda: _patched(_part("_mending.transaction").Plan, "run", patch)
+    return lambda: patched(part("_mending.transaction").Plan, "run", patch)
 
 
 def _plan(**changes: Any) -> Patch:
     """Calls run as if their plan said something else."""
-    return _run(lambda right, plan, compiled, args: right(dataclasses.replace(plan, **changes), compiled, *args))
+    return run_instead(lambda right, plan, compiled, args: right(dataclasses.replace(plan, **changes), compiled, *args))
 
 
 def _delivery(change: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> Patch:
     """The list of effects is changed before it is delivered."""
-    return _run(
+    return run_instead(
         lambda right, plan, compiled, args: right(
             dataclasses.replace(plan, effects=change(plan.effects)), compiled, *args
         )
@@ -78,7 +78,7 @@ def _results(change: Callable[[torch.Tensor], torch.Tensor]) -> Patch:
     def around(right: Any, plan: Any, compiled: Any, args: Any) -> Any:
         return tuple(change(r) if isinstance(r, torch.Tensor) else r for r in right(plan, compiled, *args))
 
-    return _run(around)
+    return run_instead(around)
 
 
 def _ignore_flag(right: Any, plan: Any, compiled: Any, args: Any) -> Any:
@@ -118,7 +118,7 @@ def _first_value() -> contextlib.AbstractContextManager[None]:
 
         return deliver
 
-    return _patched(_part("_mending.effects"), "deliver", patch)
+    return patched(part("_mending.effects"), "deliver", patch)
 
 
 def _values(change: Callable[[list[Any]], list[Any]]) -> Patch:
@@ -131,7 +131,7 @@ def _values(change: Callable[[list[Any]], list[Any]]) -> Patch:
 
         return rebuild
 
-    return lambda: _patched(_part("_mending.effects"), "rebuild", patch)
+    return lambda: patched(part("_mending.effects"), "rebuild", patch)
 
 
 def _outlined(**changes: Callable[[types.CodeType], Any]) -> Patch:
@@ -145,7 +145,7 @@ def _outlined(**changes: Callable[[types.CodeType], Any]) -> Patch:
 
         return define
 
-    return lambda: _patched(_part("_mending.effects"), "define", patch)
+    return lambda: patched(part("_mending.effects"), "define", patch)
 
 
 # Bugs in what is traced.
@@ -160,11 +160,11 @@ def _inverted_check() -> contextlib.AbstractContextManager[None]:
 
         return staticmethod(check)
 
-    return _patched(_part("_mending.marks").Marks, "check", patch)
+    return patched(part("_mending.marks").Marks, "check", patch)
 
 
 def _only_first_check() -> contextlib.AbstractContextManager[None]:
-    marker_name = _part("_torch.markers").marker_name
+    marker_name = part("_torch.markers").marker_name
 
     def patch(right: Any) -> Any:
         def lift(graph: Any, markers: Sequence[Any]) -> Any:
@@ -175,11 +175,11 @@ def _only_first_check() -> contextlib.AbstractContextManager[None]:
 
         return lift
 
-    return _patched(_part("_mending.backend"), "lift", patch)
+    return patched(part("_mending.backend"), "lift", patch)
 
 
 def _aliases_ignored() -> contextlib.AbstractContextManager[None]:
-    marker_name = _part("_torch.markers").marker_name
+    marker_name = part("_torch.markers").marker_name
 
     def remove(graph: Any, declined: Any) -> None:
         for node in list(graph.graph.nodes):
@@ -187,7 +187,7 @@ def _aliases_ignored() -> contextlib.AbstractContextManager[None]:
                 graph.graph.erase_node(node)
         graph.recompile()
 
-    return _patched(_part("_mending.backend"), "remove_joined", lambda right: remove)
+    return patched(part("_mending.backend"), "remove_joined", lambda right: remove)
 
 
 # Bugs in the recovery.
@@ -199,7 +199,7 @@ def _original(around: Callable[[Callable[[], Any]], Any]) -> Patch:
     def patch(right: Any) -> Any:
         return lambda *arguments: around(lambda: right(*arguments))
 
-    return lambda: _patched(_part("_mending.frames").Recovery, "run_code", patch)
+    return lambda: patched(part("_mending.frames").Recovery, "run_code", patch)
 
 
 def _twice(run: Callable[[], Any]) -> Any:
@@ -231,7 +231,7 @@ def _no_random_state() -> contextlib.AbstractContextManager[None]:
     class Nothing:
         getstate = staticmethod(lambda: None)
 
-    return _patched(_part("_mending.frames"), "random", lambda right: Nothing)
+    return patched(part("_mending.frames"), "random", lambda right: Nothing)
 
 
 PRODUCT = [
@@ -245,13 +245,17 @@ PRODUCT = [
         "last-effect-lost", "each effect is delivered once", _delivery(lambda effects: effects[:-1]), shows="events"
     ),
     ProductBug(
-        "delivered-on-failure", "a failed call delivers what eager does", _run(_deliver_first), shows="events", hint=42
+        "delivered-on-failure",
+        "a failed call delivers what eager does",
+        run_instead(_deliver_first),
+        shows="events",
+        hint=42,
     ),
     ProductBug("first-value", "an effect shows this call's values", _first_value, shows="events", hint=40),
     ProductBug(
         "later-value",
         "an effect shows the value of its moment",
-        lambda: _patched(_part("_mending.lift")._Changes, "may_come_after", lambda right: lambda *_: False),
+        lambda: patched(part("_mending.lift")._Changes, "may_come_after", lambda right: lambda *_: False),
         shows="events",
         hint=47,
     ),
@@ -274,10 +278,10 @@ PRODUCT = [
         _outlined(co_name=lambda code: "outlined"),
         shows="events.function",
     ),
-    ProductBug("check-ignored", "a guard that fires raises", _run(_ignore_flag), hint=42),
+    ProductBug("check-ignored", "a guard that fires raises", run_instead(_ignore_flag), hint=42),
     ProductBug("check-inverted", "a guard fires when its test says so", _inverted_check, hint=5),
     ProductBug("only-first-check", "every guard counts", _only_first_check, hint=46),
-    ProductBug("not-committed", "what is changed in place stays changed", _run(_uncommitted), hint=1),
+    ProductBug("not-committed", "what is changed in place stays changed", run_instead(_uncommitted), hint=1),
     ProductBug("tensors-not-restored", "a failed call changes tensors once", _plan(mutated=()), hint=33),
     ProductBug(
         "rng-not-restored", "a failed call draws what eager draws", _plan(random=False), shows="rng.torch", hint=86
@@ -285,7 +289,7 @@ PRODUCT = [
     ProductBug(
         "python-rng-not-restored", "a failed call draws what eager draws", _no_random_state, shows="rng.random", hint=15
     ),
-    ProductBug("rng-drawn", "the random streams are eager's", _run(_draw), shows="rng.torch"),
+    ProductBug("rng-drawn", "the random streams are eager's", run_instead(_draw), shows="rng.torch"),
     ProductBug("original-runs-twice", "a failed call counts once", _original(_twice), hint=45),
     ProductBug("exception-swallowed", "exceptions arrive", _original(_swallow), shows="error", hint=42),
     ProductBug(
@@ -300,8 +304,8 @@ PRODUCT = [
     ProductBug(
         "sides-swapped",
         "a select takes the side that was meant",
-        lambda: _patched(
-            _part("_mending.marks_select"),
+        lambda: patched(
+            part("_mending.marks_select"),
             "_pick",
             lambda right: lambda site, flag, one, other: right(site, flag, other, one),
         ),
@@ -311,11 +315,6 @@ PRODUCT = [
     ProductBug(
         "positions-lost",
         "mended code has the user's positions",
-        lambda: _patched(_part("_mending.mended_file"), "relocate", lambda right: lambda *_: None),
+        lambda: patched(part("_mending.mended_file"), "relocate", lambda right: lambda *_: None),
     ),
 ]
-
-
-def planted_in_product(name: str) -> contextlib.AbstractContextManager[None]:
-    """The context in which the product has the bug."""
-    return next(bug for bug in PRODUCT if bug.name == name).patch()

@@ -63,6 +63,8 @@ def _inputs(specs: list[tuple[str, tuple[int, ...], float, float, int]], dtype: 
             value.requires_grad_()
         elif kind == "nonleaf":
             value = value.requires_grad_() * 1.0
+        elif kind == "counts":
+            value = torch.randint(0, int(scale) + 1, shape, generator=generator)
         elif kind == "alias":
             value = made[0]
         elif kind == "view":

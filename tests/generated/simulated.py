@@ -20,7 +20,7 @@ import numpy as np  # type: ignore[import-not-found,unused-ignore]
 import torch
 
 from .observe import Capture, Event
-from .subject import Fired, Target
+from .subject import Fired, Predicted, Target
 
 
 def _same(value: Any) -> Any:
@@ -138,6 +138,9 @@ class Simulated:
 
     def fired(self, compiled: Target) -> Fired:
         return Fired()
+
+    def predicted(self) -> Predicted:
+        return Predicted()
 
     def mended(self, module: types.ModuleType) -> None:
         return None

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from . import effects, guards
+from . import effects, guards, speculation
 from . import expressions as e
 from .writer import Choice, Writer
 
@@ -130,6 +130,9 @@ def collect(w: Writer) -> None:
 
 def simple(w: Writer) -> None:
     """A statement that neither branches nor talks."""
+    if w.speculates and w.chance(0.35):
+        speculation.simple(w)
+        return
     choices: list[Choice] = [(5, assign), (2.5, count), (2.5, mutate), (0.5, collect)]
     w.pick(choices)
 
@@ -299,6 +302,8 @@ def statement(w: Writer) -> None:
     ]
     if not w.frame.loops:
         choices += [(0.8, loop)]
+    if w.speculates:
+        choices += [(22, speculation.statement)]
     w.pick(choices)
     if w.chance(0.06):
         w.line(w.choose(["# a comment", "", "pass", "None"]))
@@ -307,6 +312,11 @@ def statement(w: Writer) -> None:
 def result(w: Writer) -> str:
     """What a function that is called from outside returns."""
     w.use("return")
+    if w.speculates and not w.names("counts"):
+        # A helper, whose result goes on as one tensor.
+        return e.full(w, 1)
+    if w.speculates and w.chance(0.75):
+        return speculation.result(w)
     form = w.random.random()
     if form < 0.55:
         return e.full(w, 1)

@@ -34,6 +34,22 @@ class Fired:
     misses: int = 0
 
 
+@dataclass
+class Predicted:
+    """What a subject says of its predictions in one program; a site counts once for each of its occurrences."""
+
+    sites: int = 0
+    hits: int = 0
+    misses: int = 0
+    given_up: int = 0
+
+    def add(self, other: Predicted) -> None:
+        self.sites += other.sites
+        self.hits += other.hits
+        self.misses += other.misses
+        self.given_up += other.given_up
+
+
 class Subject(Protocol):
     """What the harness needs of it."""
 
@@ -46,6 +62,9 @@ class Subject(Protocol):
     def compile(self, target: Target, backend: str, dynamic: bool | None) -> Target: ...
 
     def fired(self, compiled: Target) -> Fired: ...
+
+    def predicted(self) -> Predicted:
+        """How its predictions went, since `release`."""
 
     def mended(self, module: ModuleType) -> AbstractContextManager[None] | None:
         """A context in which the program's functions have mended code, to be run in eager; None if there is none."""
@@ -68,6 +87,9 @@ class Plain:
         counters: dict[str, Counter[str]] = torch._dynamo.utils.counters
         return Fired(left=Counter({_first_line(reason): n for reason, n in counters["graph_break"].items()}))
 
+    def predicted(self) -> Predicted:
+        return Predicted()
+
     def mended(self, module: ModuleType) -> AbstractContextManager[None] | None:
         return None
 
@@ -82,12 +104,14 @@ class Graphmend:
     name = "graphmend"
     transform: Transform | None = None
 
-    def __init__(self) -> None:
+    def __init__(self, speculate: bool = False) -> None:
+        self._speculate = speculate
+        self._predictions: Any = importlib.import_module("graphmend._mending.speculate")
         self._product: Any = importlib.import_module("graphmend._mending.compile")
         self._code: Any = importlib.import_module("graphmend._mending.mended_code")
 
     def compile(self, target: Target, backend: str, dynamic: bool | None) -> Target:
-        compiled: Target = self._product.compile(target, backend=backend, dynamic=dynamic)
+        compiled: Target = self._product.compile(target, backend=backend, dynamic=dynamic, speculate=self._speculate)
         return compiled
 
     def fired(self, compiled: Target) -> Fired:
@@ -100,6 +124,15 @@ class Graphmend:
             misses=report.misses,
         )
 
+    def predicted(self) -> Predicted:
+        sites = self._predictions.sites.values()
+        return Predicted(
+            sites=len(sites),
+            hits=sum(site.hits for site in sites),
+            misses=sum(site.misses for site in sites),
+            given_up=sum(site.given_up for site in sites),
+        )
+
     def mended(self, module: ModuleType) -> AbstractContextManager[None] | None:
         codes = {}
         for source in self._code._sources.values():
@@ -110,6 +143,7 @@ class Graphmend:
     def release(self) -> None:
         # `disable` would do that too, but for good.
         self._code.forget_all()
+        self._predictions.sites.clear()
         torch._dynamo.reset()
 
 
@@ -155,11 +189,11 @@ def available() -> list[str]:
     return names
 
 
-def make(name: str) -> Subject:
+def make(name: str, speculate: bool = False) -> Subject:
     if name == "plain":
         return Plain()
     if name == "graphmend":
-        return Graphmend()
+        return Graphmend(speculate)
     if name == "simulated":
         from .simulated import Simulated
 

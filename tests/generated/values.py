@@ -114,9 +114,17 @@ class Describer:
             stride=value.stride(),
             offset=int(value.storage_offset()),
             requires_grad=value.requires_grad,
-            leaf=value.is_leaf,
+            leaf=_is_leaf(value),
             inference=value.is_inference(),
             storage=storage,
             bits=raw.numpy().tobytes(),
-            grad=self.describe(value.grad) if value.is_leaf and value.grad is not None else None,
+            grad=self.describe(value.grad) if _is_leaf(value) and value.grad is not None else None,
         )
+
+
+def _is_leaf(value: torch.Tensor) -> bool:
+    try:
+        return bool(value.is_leaf)
+    except RuntimeError:
+        # A view made under no_grad, of something that was changed in place with gradients: nobody may ask.
+        return False

@@ -19,7 +19,8 @@ Choice = tuple[float, Callable[["Writer"], str | None]]
 class Frame:
     """The function being written: what its body may use."""
 
-    # Names that are certainly bound here, by kind: full (rows, columns), row, scalar, mask, int, items, text.
+    # Names that are certainly bound here, by kind: full (rows, columns), row, scalar, mask, int, items, text;
+    # in programs that speculate also counts (small ints, 1-d), real, numbers (a list), ragged (of any shape).
     names: dict[str, str] = field(default_factory=dict)
     # `self` is there, with the attributes that forms.py gives it.
     has_self: bool = False
@@ -35,6 +36,8 @@ class Frame:
     helpers: list[str] = field(default_factory=list)
     # Functions that take a full tensor, talk or raise, and return nothing.
     talkers: list[str] = field(default_factory=list)
+    # Functions that take a full tensor and return a small Python int that hangs on its value.
+    takers: list[str] = field(default_factory=list)
     can_return: bool = True
     loops: int = 0
 
@@ -42,8 +45,10 @@ class Frame:
 class Writer:
     """Text under construction."""
 
-    def __init__(self, random: Random) -> None:
+    def __init__(self, random: Random, speculates: bool = False) -> None:
         self.random = random
+        # Whether Python may need the values of tensors beyond tests and texts (speculation.py).
+        self.speculates = speculates
         self.features: Counter[str] = Counter()
         self.lines: list[str] = []
         self.depth = 0
