@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import logging
@@ -39,6 +40,8 @@ class Request:
     planted: str = ""
     # Whether programs need values of tensors, and the subject predicts them.
     speculate: bool = False
+    # Where the programs' tensors are.
+    device: str = "cpu"
 
 
 @dataclass
@@ -106,13 +109,16 @@ def judge_text(text: str, request: Request, folder: Path, name: str = "") -> Ver
     path = folder / f"{name}.py"
     path.write_text(text, encoding="utf-8")
     try:
-        subject = subjects.make(request.subject, request.speculate)
-        if not request.planted:
-            return judge(path, subject, request.backend)
-        from . import planted
+        subject = subjects.make(request.subject)
+        # The context is a mode that Dynamo sees; nothing is done where it would change nothing.
+        place = contextlib.nullcontext() if request.device == "cpu" else torch.device(request.device)
+        with place:
+            if not request.planted:
+                return judge(path, subject, request.backend)
+            from . import planted
 
-        with planted.plant(request.planted, subject):
-            return judge(path, subject, request.backend)
+            with planted.plant(request.planted, subject):
+                return judge(path, subject, request.backend)
     finally:
         path.unlink()
 

@@ -20,7 +20,7 @@ def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     subject = options.subject or subjects.available()[-1]
     request = Request(subject, options.backend, options.seed, options.jobs, options.batch, options.limit)
-    request = dataclasses.replace(request, speculate=options.speculate)
+    request = dataclasses.replace(request, speculate=options.speculate, device=options.device)
     if options.planted is not None:
         return _planted(request, options.programs, options.planted)
     if options.replay:
@@ -45,6 +45,7 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="programs of ten calls that need values of tensors, which are predicted",
     )
+    parser.add_argument("--device", default="cpu", help="where the tensors are: cpu, cuda (cpu)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at a time")
     parser.add_argument("--batch", type=int, default=40, help="programs per process (40)")
     parser.add_argument("--limit", type=float, default=120.0, help="seconds a program may take (120)")

@@ -187,12 +187,14 @@ def describe_error(error: BaseException, path: str, describer: Describer) -> Any
 
 
 def rng_state() -> dict[str, str]:
-    """Short names for the states of the three random streams."""
+    """Short names for the states of the random streams."""
     streams = {
         "torch": torch.get_rng_state().numpy().tobytes(),
         "random": repr(random.getstate()).encode(),
         "numpy": repr(np.random.get_state()).encode(),
     }
+    if torch.cuda.is_initialized():
+        streams["cuda"] = torch.cuda.get_rng_state().numpy().tobytes()
     return {name: hashlib.sha256(state).hexdigest()[:12] for name, state in streams.items()}
 
 

@@ -51,8 +51,9 @@ _CONTEXTS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
 def _inputs(specs: list[tuple[str, tuple[int, ...], float, float, int]], dtype: torch.dtype) -> list[torch.Tensor]:
     made: list[torch.Tensor] = []
     for kind, shape, scale, shift, seed in specs:
-        generator = torch.Generator().manual_seed(seed)
-        value = torch.randn(shape, generator=generator, dtype=dtype) * scale + shift
+        generator = torch.Generator("cpu").manual_seed(seed)
+        value = torch.randn(shape, generator=generator, dtype=dtype, device="cpu") * scale + shift
+        value = value.to(torch.get_default_device())
         if kind == "transposed":
             value = value.t().contiguous().t()
         elif kind == "constant":
@@ -64,7 +65,8 @@ def _inputs(specs: list[tuple[str, tuple[int, ...], float, float, int]], dtype: 
         elif kind == "nonleaf":
             value = value.requires_grad_() * 1.0
         elif kind == "counts":
-            value = torch.randint(0, int(scale) + 1, shape, generator=generator)
+            value = torch.randint(0, int(scale) + 1, shape, generator=generator, device="cpu")
+            value = value.to(torch.get_default_device())
         elif kind == "alias":
             value = made[0]
         elif kind == "view":
@@ -88,7 +90,7 @@ def run_variant(module: types.ModuleType, compile_target: Compile, path: Path) -
     with capture.installed(settings["level"], settings["filter"]):
         target, owner = module.build()
         if isinstance(owner, torch.nn.Module):
-            owner.to(dtype)
+            owner.to(dtype=dtype, device=torch.get_default_device())
         run = compile_target(target)
         for specs, around, before in module.CALLS:
             _prepare(before, owner)

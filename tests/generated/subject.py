@@ -104,14 +104,13 @@ class Graphmend:
     name = "graphmend"
     transform: Transform | None = None
 
-    def __init__(self, speculate: bool = False) -> None:
-        self._speculate = speculate
+    def __init__(self) -> None:
         self._predictions: Any = importlib.import_module("graphmend._mending.speculate")
         self._product: Any = importlib.import_module("graphmend._mending.compile")
         self._code: Any = importlib.import_module("graphmend._mending.mended_code")
 
     def compile(self, target: Target, backend: str, dynamic: bool | None) -> Target:
-        compiled: Target = self._product.compile(target, backend=backend, dynamic=dynamic, speculate=self._speculate)
+        compiled: Target = self._product.compile(target, backend=backend, dynamic=dynamic)
         return compiled
 
     def fired(self, compiled: Target) -> Fired:
@@ -189,11 +188,11 @@ def available() -> list[str]:
     return names
 
 
-def make(name: str, speculate: bool = False) -> Subject:
+def make(name: str) -> Subject:
     if name == "plain":
         return Plain()
     if name == "graphmend":
-        return Graphmend(speculate)
+        return Graphmend()
     if name == "simulated":
         from .simulated import Simulated
 

@@ -117,7 +117,7 @@ class Describer:
             leaf=_is_leaf(value),
             inference=value.is_inference(),
             storage=storage,
-            bits=raw.numpy().tobytes(),
+            bits=raw.cpu().numpy().tobytes(),
             grad=self.describe(value.grad) if _is_leaf(value) and value.grad is not None else None,
         )
 
