@@ -95,6 +95,9 @@ def prepare(backend: str) -> None:
         inductor.fallback_random = True
     # Dynamo times every new set of guards with the caches flushed; 15 % of a small program's time, for a log line.
     vars(torch._dynamo.guards)["profile_guard_manager"] = lambda *_: 0.0
+    if torch.cuda.is_available():
+        # A process that has begun with CUDA cannot fork any more; each worker begins by itself.
+        return
     with warnings.catch_warnings():
         # What torch imports on first use warns of itself.
         warnings.simplefilter("ignore")
