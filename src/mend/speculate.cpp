@@ -65,8 +65,16 @@ class Speculation {
     }
   }
 
+  // Of `and`, `or` and `not` each operand is predicted by itself, so that what Python does not evaluate stays so.
   void test(NodeId id) {
-    if (binds_or_waits(tree_, id)) return;
+    if (tree_.kind(id) == NodeKind::BoolOp) {
+      for (NodeId operand : tree_.children(id)) test(operand);
+      return;
+    }
+    if (tree_.kind(id) == NodeKind::UnaryOp && tree_[id].operation() == Operator::Not) {
+      return test(tree_.first_child(id));
+    }
+    if (binds_or_waits(tree_, id) || calls_late(id)) return;
     const Span span = context_.span(id);
     Speculated made{PieceText(context_.text), span, context_.site(id, "truth")};
     made.text.add("((", span);
@@ -75,6 +83,19 @@ class Speculation {
     if (!write_traced_condition(context_, id, span, made.text)) return;
     made.text.add("))", span);
     found_.push_back(std::move(made));
+  }
+
+  // Whether a chain of comparisons calls something that may not be reached: `a < b < c()`.
+  bool calls_late(NodeId id) const {
+    if (tree_.kind(id) != NodeKind::Compare) return false;
+    uint32_t operands = 0;
+    for (NodeId part : tree_.children(id)) {
+      if (tree_.kind(part) == NodeKind::CompareOp || ++operands < 3) continue;
+      for (NodeId each = part; each < tree_.end_of(part); ++each) {
+        if (tree_.kind(each) == NodeKind::Call) return true;
+      }
+    }
+    return false;
   }
 
   void call(NodeId id) {

@@ -394,3 +394,26 @@ def test_inductor() -> None:
     for count in (2, 2, 3):
         torch.testing.assert_close(compiled(x, torch.tensor(count)), head(x, torch.tensor(count)))
     assert (compiled.report.calls, compiled.report.misses) == (3, 1)
+
+
+def test_what_python_does_not_evaluate_draws_no_random_numbers() -> None:
+    def step(x: Any) -> Any:
+        names = []
+        if x.max() > 3 or torch.rand(()) > 2:
+            names.append("large")
+        if x.max() > 3 and not torch.rand(()) > 2:
+            names.append("again")
+        return x + torch.rand(3), names
+
+    same_program(step, numbers(5, 5, 1, 1, 5), __file__)
+
+
+def test_a_number_that_is_shown() -> None:
+    def step(x: Any) -> Any:
+        n = x.max().item()
+        first, second = x[:2].tolist()
+        print(n, first, [second], f"{n}")
+        return [x] * int(n)
+
+    compiled = same_program(step, numbers(1, 1, 2, 2, 2), __file__)
+    assert compiled.report.whole

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import random
+import runpy
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -286,3 +288,52 @@ def test_a_buffer_that_is_shown_and_changed_in_inference_mode() -> None:
     finally:
         logger.removeHandler(handler)
     assert seen == [False] and compiled.report.misses == 0
+
+
+@pytest.mark.parametrize("value", [0.1, 7, True, torch.tensor(0.5)])
+def test_what_is_constant_is_shown_once(value: Any) -> None:
+    def step(x: Any, rate: Any) -> Any:
+        print("rate", rate, 0.25, torch.tensor(0.5))
+        return x * 2
+
+    same_program(step, [(torch.ones(2), value)] * 3, __file__, fullgraph=True)
+
+
+def test_an_inference_tensor_that_must_not_be_changed(capsys: pytest.CaptureFixture[str]) -> None:
+    def step(x: Any, buffer: Any) -> Any:
+        buffer.add_(x)
+        print("seen", x.sum())
+        return x * 2
+
+    with torch.inference_mode():
+        buffer = torch.zeros(2)
+    compiled = mended_compile(step, backend="eager", fullgraph=True)
+    with pytest.raises(RuntimeError, match="Inplace update to inference tensor"):
+        compiled(torch.ones(2), buffer)
+    assert capsys.readouterr().out == ""
+
+
+ASSERTING = """
+import torch
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("steps", torch.zeros(()))
+
+    def forward(self, x):
+        self.steps += 1
+        assert (x < 4).all(){message}
+        self.steps += 1
+        return x * 2
+"""
+
+
+@pytest.mark.parametrize("message", ["", ", 'too large'", ", 7"])
+def test_an_assert_raises_what_the_program_raises(message: str, tmp_path: Path) -> None:
+    # In a file of its own: pytest rewrites the asserts of its tests.
+    path = tmp_path / "asserting.py"
+    path.write_text(ASSERTING.replace("{message}", message))
+    space = runpy.run_path(str(path))
+    compiled = same_program(space["Model"](), [(GOOD,), (BAD,), (GOOD,)], str(path), fullgraph=True)
+    assert compiled.report.misses == 1

@@ -14,7 +14,7 @@ import torch.fx
 
 from graphmend._mending import speculate
 from graphmend._mending.lift import CannotShowError, CannotUndoError, lift, remove_joined
-from graphmend._torch.graphs import finish_graph, is_drawn_number
+from graphmend._torch.graphs import finish_graph, is_drawn_number, turn_asserts_into_checks
 from graphmend._torch.markers import marker_name
 from graphmend._torch.tracing import TraceAgain, draws_python_random, traced_code
 
@@ -131,6 +131,8 @@ class MendedBackend:
         names = [node.args[0] for node in graph.graph.nodes if marker_name(node.target)]
         remove_joined(graph, self.declined)
         self._decline_drawn_numbers(graph)
+        if traced_code() not in self.cannot_carry:
+            turn_asserts_into_checks(graph)
         markers = [node for node in graph.graph.nodes if marker_name(node.target)]
         plan = None
         # With a symbol more is in the graph than plain `torch.compile` has in one; what raises there is to be undone.

@@ -14,7 +14,6 @@ import torch
 
 from graphmend._mending.stack import Caller, call_under
 from graphmend._mending.values import rebuild
-from graphmend._torch.markers import register_markers
 
 _LEVELS = {
     "debug": logging.DEBUG,
@@ -94,12 +93,3 @@ def without_delivery(site: str, error: BaseException) -> BaseException:
     while traceback is not None and traceback.tb_frame.f_code is not code:
         traceback = traceback.tb_next
     return error.with_traceback(traceback.tb_next if traceback else None)
-
-
-def _fail_check(site: str, flag: torch.Tensor) -> None:
-    # Only reached in a graph that nobody lifted, where nothing can be undone.
-    if bool(flag):
-        raise RuntimeError(f"graphmend: a check was compiled outside of its call ({site}); please report this")
-
-
-register_markers(deliver, _fail_check)

@@ -22,6 +22,7 @@ from graphmend._mending.mended_file import Mend
 from graphmend._mending.transaction import Miss
 from graphmend._reporting.report import Break, Report
 from graphmend._torch.breaks import (
+    InternalTorchDynamoError,
     Place,
     TorchRuntimeError,
     Unsupported,
@@ -135,8 +136,14 @@ class MendingCallback:
         convert = self._torchdynamo_orig_backend
         forget_errors(convert)
         self.backend.end_frame()
-        with self.backend.without_mends():
-            return convert(frame, cache_entry, frame_state)
+        try:
+            with self.backend.without_mends():
+                return convert(frame, cache_entry, frame_state)
+        except InternalTorchDynamoError:
+            # The frame may be there only because of the places that were mended.
+            if mended_code.is_resumed(frame.f_code) and not self.fullgraph:
+                return run_once_as_it_is()
+            raise
 
     def _convert_with_breaks(self, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
         """As plain `torch.compile` does it, but with all mends around the break that stays."""

@@ -50,8 +50,8 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
     def add(value: torch.fx.Node, marker: torch.fx.Node) -> int:
         # An operand that changes after the marker is copied where the marker stood.
         if changes.may_come_after(marker, value):
-            if marker not in checks and _has_history(value):
-                raise CannotShowError(marker.args[0], "it shows a tensor with a history that is changed in place later")
+            if marker not in checks and _shows_copies(value):
+                raise CannotShowError(marker.args[0], "it shows a tensor that is changed in place later")
             if storage_of(value) in inputs:
                 copies[len(outputs)] = inputs[storage_of(value)]
             with graph.graph.inserting_before(marker):
@@ -101,9 +101,10 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
     )
 
 
-def _has_history(value: torch.fx.Node) -> bool:
-    """Whether a copy would show that it is one: in the name of its `grad_fn`, or by having none."""
-    return bool(value.meta["example_value"].requires_grad)
+def _shows_copies(value: torch.fx.Node) -> bool:
+    """Whether a copy would show that it is one: by its history, or by its strides."""
+    tensor = value.meta["example_value"]
+    return bool(tensor.requires_grad) or torch.empty_like(tensor).stride() != tensor.stride()
 
 
 def _call(graph: torch.fx.GraphModule, method: str, value: torch.fx.Node) -> torch.fx.Node:

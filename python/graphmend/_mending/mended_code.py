@@ -77,11 +77,16 @@ def mend(
         code, space = found
         if not scope.is_mended(place.file, space):
             return scope.OUTSIDE
-        if code.co_name.startswith(_RESUMED):
+        if is_resumed(code):
             return "it stands behind a break that is left"
         if code.co_name.startswith("<"):
             return "it stands in a lambda or a comprehension"
         return _source_of(code, space, speculates).mend(code, place.line, only)
+
+
+def is_resumed(code: CodeType) -> bool:
+    """Whether this is what Dynamo made of the rest of a function, after a break."""
+    return code.co_name.startswith(_RESUMED)
 
 
 def _code_at(place: Place, traced: dict[CodeType, dict[str, Any]]) -> tuple[CodeType, dict[str, Any]] | None:

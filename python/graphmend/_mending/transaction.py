@@ -33,8 +33,8 @@ class Miss(BaseException):
         self.error = error
 
 
-class _SharedMemoryError(Exception):
-    """An input that the graph changes shares its memory with another: copies would come apart."""
+class _NotCopiedError(Exception):
+    """An input that the graph changes shares its memory with another, or must not be changed: a copy would show it."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,9 @@ class Plan:
         storages = [memory_of(arg) for arg in working if isinstance(arg, torch.Tensor)]
         for i in self.mutated:
             if storages.count(memory_of(working[i])) > 1:
-                raise _SharedMemoryError
+                raise _NotCopiedError
+            if working[i].is_inference() and not torch.is_inference_mode_enabled():
+                raise _NotCopiedError
         for i in self.mutated:
             working[i] = _copy_of(working[i])
 

@@ -18,6 +18,7 @@ from graphmend._torch.tracing import is_ours
 
 Unsupported = exc.Unsupported
 UserError = exc.UserError
+InternalTorchDynamoError = exc.InternalTorchDynamoError
 # An operator refused its operands while they were only shapes.
 TorchRuntimeError = exc.TorchRuntimeError
 

@@ -164,3 +164,24 @@ def changes_in_place(node: torch.fx.Node) -> list[torch.fx.Node]:
 def storage_of(node: Any) -> int | None:
     value = node.meta.get("example_value") if isinstance(node, torch.fx.Node) else None
     return memory_of(value) if isinstance(value, torch.Tensor) else None
+
+
+def turn_asserts_into_checks(graph: torch.fx.GraphModule) -> None:
+    """What Dynamo has made of an `assert` becomes a check of ours, where that costs nothing more.
+
+    As an operator it raises another exception than the program does, and on a GPU it ends all use of that in the
+    process; but there a check has to be waited for.
+    """
+    nodes = list(graph.graph.nodes)
+    values = [node.meta.get("example_value") for node in nodes]
+    on_cpu = all(value.device.type == "cpu" for value in values if isinstance(value, torch.Tensor))
+    if not on_cpu and not any(marker_name(node.target) for node in nodes):
+        return
+    for node in nodes:
+        if node.target is torch._assert_async:
+            with graph.graph.inserting_before(node):
+                fails = graph.graph.call_function(torch.eq, (node.args[0], 0))
+                flag = graph.graph.call_method("reshape", (fails, ()))
+                graph.graph.call_function(torch.ops.graphmend.check, ("assert", flag))
+            fails.meta = flag.meta = dict(node.args[0].meta)
+            graph.graph.erase_node(node)

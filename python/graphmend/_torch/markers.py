@@ -1,14 +1,12 @@
 """The operators of our own that carry values out of a graph."""
 
-from collections.abc import Callable
-
 import torch
 import torch._dynamo
 from torch._higher_order_ops.effects import _EffectType, _register_effectful_op
 
 # The marker operators. `emit` carries an effect's values out of the graph, `check` a flag that must hold its
-# predicted value. They are lifted out before a backend sees the graph; where one is not (a graph that is not ours),
-# being effectful keeps compilers from dropping it.
+# predicted value. They are lifted out before a backend sees the graph. Run as operators they do nothing: Dynamo runs
+# operators on constants while it traces. Being effectful keeps them where they are.
 _library = torch.library.Library("graphmend", "DEF")
 _library.define("emit(str site, str spec, SymInt[] ints, Tensor[] values) -> ()")
 _library.define("check(str site, Tensor flag) -> ()")
@@ -21,16 +19,10 @@ _library.define("joined(str site, Tensor result, Tensor one, Tensor other) -> ()
 _MARKERS = ("emit", "check", "wanted", "predicted", "joined")
 
 
-def register_markers(emit: Callable[..., None], check: Callable[..., None]) -> None:
-    """Gives the marker operators their meaning outside of lifted graphs."""
-    _library.impl("emit", emit, "CompositeExplicitAutograd")
-    _library.impl("check", check, "CompositeExplicitAutograd")
-    _library.impl("predicted", lambda key, text, value, flag: check(key, flag), "CompositeExplicitAutograd")
-    for name in ("wanted", "joined"):
-        _library.impl(name, lambda *_: None, "CompositeExplicitAutograd")
-    for name in _MARKERS:
-        _library.impl(name, lambda *_: None, "Meta")
-        _register_effectful_op(getattr(torch.ops.graphmend, name).default, _EffectType.ORDERED)
+for _name in _MARKERS:
+    for _key in ("CompositeExplicitAutograd", "Meta"):
+        _library.impl(_name, lambda *_: None, _key)
+    _register_effectful_op(getattr(torch.ops.graphmend, _name).default, _EffectType.ORDERED)
 
 
 def marker_name(target: object) -> str | None:
