@@ -97,7 +97,7 @@ def _warm_line(difference: Difference, program: Program) -> bool:
     if difference.place != "events.line" or not isinstance(call, int) or call < 7:
         return False
     lines = program.text.splitlines()
-    line = difference.seen
+    line = int(difference.seen)
     return 0 < line <= len(lines) and lines[line - 1].lstrip().startswith("def ")
 
 
