@@ -92,6 +92,15 @@ def _resumed_stacklevel(difference: Difference, program: Program) -> bool:
     return program.eager[call].events[event]["kind"] in ("log", "warning")
 
 
+def _warm_line(difference: Difference, program: Program) -> bool:
+    call = difference.path[0]
+    if difference.place != "events.line" or not isinstance(call, int) or call < 7:
+        return False
+    lines = program.text.splitlines()
+    line = int(difference.seen)
+    return 0 < line <= len(lines) and lines[line - 1].lstrip().startswith("def ")
+
+
 def _from_call(cause: Callable[[Observation, Observation], bool]) -> Callable[[Difference, Program], bool]:
     """Where Dynamo fails a call that eager passes, or the other way round, that call and those after it differ."""
 
@@ -183,6 +192,13 @@ KNOWN = [
         "resume-stacklevel",
         "a resume function is called by the function it continues, so that stacklevel=2 points into the program again",
         _resumed_stacklevel,
+        shows_breaks=True,
+    ),
+    Known(
+        "warm-line",
+        "on Python 3.11, code that Dynamo made for a break gives from its eighth run on the first line of its function"
+        " as the place of what it calls",
+        _warm_line,
         shows_breaks=True,
     ),
     Known(

@@ -227,7 +227,7 @@ def loop(w: Writer) -> None:
         "exit": (1, lambda w: f"for {i} in range(4):"),
         "sites": (1, lambda w: f"for {i} in range(3):"),
     }
-    form = w.choose(list(headers))
+    form = w.choose([*headers, "sites", "sites", "rows", "elements"])
     w.use(f"wanted.loop_{form}")
     w.frame.loops += 1
     changed = e.full_name(w)
@@ -246,6 +246,8 @@ def loop(w: Writer) -> None:
             w.line(f"{total} += " + w.choose([f"{i}.max().item()", f"{i}[: int(({i} > 0).sum())].sum()"]))
         elif form == "elements":
             w.line(w.choose([f"{total} += {i}.item()", f"{total} += int({i}) * 2", f"if {i} > 1:\n    {total} += 1"]))
+            if w.chance(0.3):
+                w.line(f"print({i}.item())")
         elif form == "sites":
             w.use("wanted.occurrences")
             if w.chance(0.5):
@@ -389,7 +391,7 @@ def statement(w: Writer) -> None:
         (1, reduce_ragged),
     ]
     if not w.frame.loops:
-        choices += [(2.5, loop)]
+        choices += [(4, loop)]
     w.pick(choices)
 
 

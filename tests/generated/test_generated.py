@@ -19,6 +19,7 @@ from generated.known_differences import KNOWN, Explained
 from generated.observe import Event, Observation
 from generated.planted import PLANTED, find
 from generated.planted_product import PRODUCT, ProductBug
+from generated.planted_speculation import SPECULATION
 from generated.reduce import candidates, reduce_program
 
 PROGRAMS = int(os.environ.get("GRAPHMEND_PROGRAMS", "300"))
@@ -26,6 +27,8 @@ INDUCTOR_PROGRAMS = int(os.environ.get("GRAPHMEND_INDUCTOR_PROGRAMS", "20"))
 JOBS = os.cpu_count() or 1
 SIMULATED = Request("simulated", jobs=JOBS)
 MENDED = Request("graphmend", jobs=JOBS)
+SPECULATED = dataclasses.replace(MENDED, speculate=True)
+SPECULATED_PROGRAMS = int(os.environ.get("GRAPHMEND_SPECULATED_PROGRAMS", "60"))
 needs_product = pytest.mark.skipif("graphmend" not in subjects.available(), reason="graphmend is not built")
 
 # Every construct that must be in the sample; the names are those that the writers count.
@@ -45,6 +48,14 @@ nested.compile input.leaf input.nonleaf input.alias input.view try.except try.fi
 before.train
 """.split()
 
+# The same of the programs that need values of tensors.
+REQUIRED_WANTED = """
+item int float bool tolist len_nonzero ternary bound_tensor size_tensor helper helper_branch arithmetic slice size split
+mask masked_select nonzero as_tuple where unique set_mask where_rows index state branch branch_shapes early_return elif
+loop_range loop_range_tensor loop_rows loop_elements loop_while loop_while_value loop_exit loop_sites occurrences raise
+raise_lookup raise_assert raise_caught random of_random after_change shown ragged returned recursion
+""".split()
+
 
 def test_generator_covers_every_construct() -> None:
     seen: Counter[str] = Counter()
@@ -53,9 +64,18 @@ def test_generator_covers_every_construct() -> None:
     assert [name for name in REQUIRED if not seen[name]] == []
 
 
+def test_generator_covers_every_value_that_python_needs() -> None:
+    seen: Counter[str] = Counter()
+    for index in range(1500):
+        seen.update(generate(0, index, speculate=True).features)
+    assert [name for name in REQUIRED_WANTED if not seen[f"wanted.{name}"]] == []
+    assert all(seen[f"inputs.{pattern}"] for pattern in ("repeat", "alternate", "blocks", "change"))
+
+
 def test_same_seed_same_program() -> None:
     assert generate(3, 14).text == generate(3, 14).text
     assert generate(3, 14).text != generate(4, 14).text
+    assert generate(3, 14, speculate=True).text == generate(3, 14, speculate=True).text != generate(3, 14).text
 
 
 @needs_product
@@ -71,6 +91,17 @@ def test_programs_are_the_same_after_mending(backend: str, count: int) -> None:
         assert summary.misses > 0
 
 
+@needs_product
+def test_programs_are_the_same_with_speculation() -> None:
+    request = dataclasses.replace(SPECULATED, batch=10, limit=240.0)
+    summary = run_campaign(request, range(SPECULATED_PROGRAMS))
+    assert summary.programs == SPECULATED_PROGRAMS
+    assert [(f.index, f.kind, f.text) for f in summary.failures] == []
+    if SPECULATED_PROGRAMS >= 60:
+        seen = summary.predicted
+        assert summary.mended["speculate"] and seen.hits > seen.misses > 0 and seen.given_up
+
+
 def test_simulation_without_bug_is_clean() -> None:
     assert run_campaign(SIMULATED, range(100)).kinds == Counter()
 
@@ -79,6 +110,12 @@ def test_simulation_without_bug_is_clean() -> None:
 @pytest.mark.parametrize("bug", PRODUCT, ids=lambda bug: bug.name)
 def test_bug_in_the_product_is_found(bug: ProductBug) -> None:
     assert find(bug, MENDED, 200) is not None
+
+
+@needs_product
+@pytest.mark.parametrize("bug", SPECULATION, ids=lambda bug: bug.name)
+def test_bug_in_speculation_is_found(bug: ProductBug) -> None:
+    assert find(bug, SPECULATED, 150) is not None
 
 
 def test_at_least_twenty_bugs_are_planted_in_the_product() -> None:
