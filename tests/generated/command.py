@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import math
 import os
 import sys
 import tempfile
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from . import subject as subjects
 from .campaign import Failure, Request, Summary, judge_text, prepare, run_campaign
+from .judge import Verdict
 from .reduce import reduce_program
 
 
@@ -25,7 +27,9 @@ def main(arguments: list[str]) -> int:
         return _planted(request, options.programs, options.planted)
     if options.replay:
         return _replay(request, options.replay)
-    summary = run_campaign(request, range(options.start, options.start + options.programs), _progress(options.programs))
+    progress = _progress(request, options.programs, options.out)
+    indices = range(options.start, options.start + options.programs)
+    summary = run_campaign(request, indices, progress, lambda summary: summary.wall > options.seconds)
     print(file=sys.stderr)
     _report(request, summary)
     if summary.failures:
@@ -49,6 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at a time")
     parser.add_argument("--batch", type=int, default=40, help="programs per process (40)")
     parser.add_argument("--limit", type=float, default=120.0, help="seconds a program may take (120)")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="end after this time, whatever is left to do")
     parser.add_argument("--out", type=Path, default=Path("generated_failures"), help="where failing programs go")
     parser.add_argument("--reduce", type=int, default=1, help="how many failures of each kind are reduced (1)")
     parser.add_argument("--replay", type=Path, nargs="+", help="judge these programs instead")
@@ -58,8 +63,15 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _progress(count: int) -> Callable[[Summary], None]:
+def _progress(request: Request, count: int, out: Path) -> Callable[[Summary], None]:
+    saved = 0
+
     def show(summary: Summary) -> None:
+        # At once: a run that is stopped loses nothing.
+        nonlocal saved
+        for failure in summary.failures[saved:]:
+            _write(request, failure, failure.text, failure.verdict, out)
+        saved = len(summary.failures)
         if sys.stderr.isatty() or summary.programs % 500 == 0:
             rate = summary.programs / max(summary.wall, 1e-9)
             text = f"{summary.programs}/{count}, {rate:.1f} a second, {len(summary.failures)} failing"
@@ -92,20 +104,23 @@ def _table(title: str, counts: Counter[str]) -> None:
 
 
 def _save(request: Request, summary: Summary, out: Path, reduce: int) -> None:
-    out.mkdir(parents=True, exist_ok=True)
     done: Counter[str] = Counter()
     for failure in summary.failures:
-        text, verdict = failure.text, failure.verdict
         if done[failure.kind] < reduce:
             done[failure.kind] += 1
-            text, verdict = reduce_program(text, verdict, request)
+            text, verdict = reduce_program(failure.text, failure.verdict, request)
             before, after = len(failure.text.splitlines()), len(text.splitlines())
             print(f"{failure.name} {failure.kind}: {before} lines, reduced to {after}")
-        differences = [str(d)[:2000] for found in verdict.wrong.values() for d in found[:5]] or [verdict.crash]
-        (out / f"{failure.name}.py").write_text(text, encoding="utf-8")
-        head = f"{failure.kind}\nsubject {request.subject}, backend {request.backend}\n\n"
-        (out / f"{failure.name}.txt").write_text(head + "\n".join(differences) + "\n", encoding="utf-8")
+            _write(request, failure, text, verdict, out)
     print(f"{len(summary.failures)} failing programs are in {out}")
+
+
+def _write(request: Request, failure: Failure, text: str, verdict: Verdict, out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    differences = [str(d)[:2000] for found in verdict.wrong.values() for d in found[:5]] or [verdict.crash]
+    (out / f"{failure.name}.py").write_text(text, encoding="utf-8")
+    head = f"{failure.kind}\nsubject {request.subject}, backend {request.backend}\n\n"
+    (out / f"{failure.name}.txt").write_text(head + "\n".join(differences) + "\n", encoding="utf-8")
 
 
 def _replay(request: Request, paths: list[Path]) -> int:
