@@ -6,21 +6,21 @@ from typing import Any
 
 import torch
 
-from .cases import Fails, Left, case
+from .cases import Fails, Left, Mended, case
 
 
 def leaf() -> tuple[Any, ...]:
     return (torch.arange(1.0, 5.0).requires_grad_(),)
 
 
-@case("Unsupported Tensor.backward() call", Left("no mend yet"), leaf)
+@case("Unsupported Tensor.backward() call", Mended("setting"), leaf)
 def goes_backward(x: torch.Tensor) -> torch.Tensor:
     loss = (x * x).sum()
     loss.backward()
     return loss.detach()
 
 
-@case("using `torch.autograd.grad` with `torch._dynamo.config.trace_autograd_ops=False`", Left("no mend yet"), leaf)
+@case("using `torch.autograd.grad` with `torch._dynamo.config.trace_autograd_ops=False`", Mended("setting"), leaf)
 def takes_a_gradient(x: torch.Tensor) -> torch.Tensor:
     loss = (x * x).sum()
     (gradient,) = torch.autograd.grad(loss, x)

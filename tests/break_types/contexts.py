@@ -37,7 +37,7 @@ def scaled(x: torch.Tensor) -> Iterator[torch.Tensor]:
 
 @case(
     "attempted to trace contextlib.contextmanager",
-    Left("no mend yet"),
+    Mended("setting"),
     numbers,
     settings={"enable_trace_contextlib": False},
 )

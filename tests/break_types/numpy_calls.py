@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from .cases import Left, case
+from .cases import Left, Mended, case
 
 
 def numbers() -> tuple[Any, ...]:
@@ -18,14 +18,14 @@ def arrays() -> tuple[Any, ...]:
     return (np.arange(1.0, 5.0),)
 
 
-@case("Tensor.numpy() with trace_numpy=False", Left("no mend yet"), numbers, settings={"trace_numpy": False})
+@case("Tensor.numpy() with trace_numpy=False", Mended("setting"), numbers, settings={"trace_numpy": False})
 def makes_an_array(x: torch.Tensor) -> Any:
     return x.numpy() * 2
 
 
 @case(
     "call `torch.from_numpy` with `torch._dynamo.config.trace_numpy=False`",
-    Left("no mend yet"),
+    Mended("setting"),
     arrays,
     settings={"trace_numpy": False},
 )
@@ -35,7 +35,7 @@ def makes_a_tensor(a: Any) -> torch.Tensor:
 
 @case(
     "attempted to trace numpy function with config.trace_numpy=False",
-    Left("no mend yet"),
+    Mended("setting"),
     arrays,
     settings={"trace_numpy": False},
 )

@@ -99,8 +99,8 @@ def asks_a_slice(x: torch.Tensor) -> torch.Tensor:
 @case("namedtuple construction", Left("no mend yet"), numbers)
 def makes_a_type(x: torch.Tensor) -> torch.Tensor:
     fields: Any = {"first": 1, "second": 2}.keys()
-    pair: Any = namedtuple("pair", fields)  # type: ignore[misc]
-    made = pair(x, x + 1)
+    pair = namedtuple("pair", fields)  # type: ignore[misc]
+    made: Any = pair(x, x + 1)  # type: ignore[call-arg]
     return made.first * made.second
 
 

@@ -13,6 +13,7 @@ import dataclasses
 import inspect
 import random
 import time
+from collections.abc import Iterator
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -41,6 +42,7 @@ from graphmend._torch.frames import (
     set_eval_frame,
     skip_code,
 )
+from graphmend._torch.settings import has_setting, patch_for
 
 # What broke before it was mended, by site: code that is mended already does not break when it is compiled once more.
 _broken: dict[str, Break] = {}
@@ -58,6 +60,8 @@ class MendingCallback:
         self.backend = backend
         self.report = report
         self.fullgraph = fullgraph
+        # Types of breaks for which the frame is compiled with other settings.
+        self.set_for: set[str] = set()
 
     def __call__(self, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
         convert = self._torchdynamo_orig_backend
@@ -67,6 +71,7 @@ class MendingCallback:
         if self.backend.disabled or not can_wrap_frame(code):
             with self.backend.without_mends():
                 return convert(frame, cache_entry, frame_state)
+        self.set_for.clear()
         for _ in range(_MAX_ROUNDS):
             started = time.perf_counter()
             traced = mended_code.replacement(code, frame.f_globals, bool(self.backend.speculates))
@@ -78,7 +83,7 @@ class MendingCallback:
                 break
             except (Unsupported, UserError) as error:
                 place = break_place(error)
-                if place is None or not self._mend(place):
+                if place is None or not (self._set(place) or self._mend(place)):
                     if self.fullgraph:
                         raise
                     result = self._convert_with_breaks(frame, cache_entry, frame_state)
@@ -124,9 +129,19 @@ class MendingCallback:
         with self._settings():
             return convert(view, cache_entry, frame_state)
 
-    def _settings(self) -> contextlib.AbstractContextManager[Any]:
+    @contextlib.contextmanager
+    def _settings(self) -> Iterator[None]:
         # An effect that shows a counter would else be compiled anew for each of its values.
-        return changing_attributes() if self.report.mended else contextlib.nullcontext()
+        with changing_attributes() if self.report.mended else contextlib.nullcontext(), patch_for(self.set_for):
+            yield
+
+    def _set(self, place: Place) -> bool:
+        """Whether another setting of Dynamo's mends the break."""
+        if place.gb_type in self.set_for or not has_setting(place.gb_type):
+            return False
+        self.set_for.add(place.gb_type)
+        self._note(place, Mend("setting", place.line, 0, 0, "", "", (), ""))
+        return True
 
     def _bound_versions(self, code: CodeType) -> None:
         """Predictions that go on changing must not use up the limit of recompilations, behind which all is eager."""
@@ -164,6 +179,10 @@ class MendingCallback:
             declined = {**self.backend.notes, **self.backend.declined}
             reasons = [declined[site] for site in mended_code.sites(place) if site in declined]
             mend = reasons[0] if reasons else self.backend.frame.trouble or mend
+        return self._note(place, mend)
+
+    def _note(self, place: Place, mend: Mend | str) -> bool:
+        """Adds a break to the report; whether it is mended."""
         is_mended = isinstance(mend, Mend)
         entry = Break(
             gb_type=place.gb_type,
