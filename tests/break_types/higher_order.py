@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch.utils.checkpoint import checkpoint
 
-from .cases import Fails, Left, case, none
+from .cases import Fails, Mended, case, none
 
 COND = "`torch.cond` compiles its branches in eager too, with breaks as errors"
 
@@ -49,7 +49,7 @@ def counted() -> tuple[Any, ...]:
     return torch.arange(1.0, 5.0), Counter()
 
 
-@case("HOP: Unsafe side effect", Left("no mend yet"), counted, grad=False)
+@case("HOP: Unsafe side effect", Mended("substitute"), counted, grad=False)
 def notes_in_a_checkpoint(x: torch.Tensor, counter: Counter) -> torch.Tensor:
     def body(x: torch.Tensor) -> torch.Tensor:
         counter.seen.append(1)
@@ -58,7 +58,7 @@ def notes_in_a_checkpoint(x: torch.Tensor, counter: Counter) -> torch.Tensor:
     return checkpoint(body, x, use_reentrant=False) + 1
 
 
-@case("HOP: Non-nullified side effect", Left("no mend yet"), counted, grad=False)
+@case("HOP: Non-nullified side effect", Mended("substitute"), counted, grad=False)
 def counts_in_a_checkpoint(x: torch.Tensor, counter: Counter) -> torch.Tensor:
     def body(x: torch.Tensor) -> torch.Tensor:
         counter.count += 1

@@ -37,7 +37,7 @@ def scripted() -> tuple[Any, ...]:
     return torch.ones(3), torch.jit.script(torch.nn.ReLU())
 
 
-@case("Import failure", Left("no mend yet"), numbers)
+@case("Import failure", Mended("substitute"), numbers)
 def tries_an_import(x: torch.Tensor) -> torch.Tensor:
     try:
         import no_such_module_anywhere  # type: ignore[import-not-found]
@@ -60,7 +60,7 @@ class Kind:
 KINDS = [Kind("a"), Kind("a"), Kind("b")]
 
 
-@case("Unsupported key type for itertools.groupby", Left("no mend yet"), numbers, follows=True)
+@case("Unsupported key type for itertools.groupby", Mended("substitute"), numbers, follows=True)
 def groups_objects(x: torch.Tensor) -> torch.Tensor:
     for kind, group in itertools.groupby(KINDS, key=lambda kind: kind):
         x = x * len(list(group)) + len(kind.name)
@@ -78,7 +78,7 @@ def groups_by_a_key_that_breaks(x: torch.Tensor) -> torch.Tensor:
     return x
 
 
-@case("Unsupported arguments for itertools.groupby", Left("no mend yet"), numbers)
+@case("Unsupported arguments for itertools.groupby", Mended("substitute"), numbers)
 def groups_by_position(x: torch.Tensor) -> torch.Tensor:
     for _, group in itertools.groupby([1, 1, 2], lambda value: value > 1):
         x = x * len(list(group))
@@ -91,12 +91,12 @@ none(
 )
 
 
-@case("Unsupported hasattr call", Left("no mend yet"), numbers)
+@case("Unsupported hasattr call", Mended("substitute"), numbers)
 def asks_a_slice(x: torch.Tensor) -> torch.Tensor:
     return x * 2 if hasattr(slice(1), "indices") else x * 3
 
 
-@case("namedtuple construction", Left("no mend yet"), numbers)
+@case("namedtuple construction", Mended("substitute"), numbers)
 def makes_a_type(x: torch.Tensor) -> torch.Tensor:
     fields: Any = {"first": 1, "second": 2}.keys()
     pair = namedtuple("pair", fields)  # type: ignore[misc]
@@ -185,7 +185,7 @@ def defines_a_class(x: torch.Tensor) -> torch.Tensor:
     return x * Local.factor
 
 
-@case("Can't extract message from torch._check*()", Left("no mend yet"), numbers)
+@case("Can't extract message from torch._check*()", Mended("substitute"), numbers)
 def checks_with_a_function(x: torch.Tensor) -> torch.Tensor:
     torch._check(x.shape[0] == 4, message)
     return x * 2
@@ -195,13 +195,13 @@ def message() -> str:
     return "four are needed"
 
 
-@case("Can't convert torch._check*() message closure", Left("no mend yet"), numbers)
+@case("Can't convert torch._check*() message closure", Mended("substitute"), numbers)
 def checks_with_a_closure(x: torch.Tensor) -> torch.Tensor:
     torch._check(x.shape[0] == 4, lambda: f"four are needed, not {x}")
     return x * 2
 
 
-@case("torch.compile call with > 1 args", Left("no mend yet"), numbers)
+@case("torch.compile call with > 1 args", Mended("substitute"), numbers)
 def compiles_inside(x: torch.Tensor) -> torch.Tensor:
     return torch.compile(model=twice, backend="eager")(x) + 1
 

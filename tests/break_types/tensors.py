@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from .cases import Left, case, none
+from .cases import Left, Mended, case, none
 
 
 def numbers() -> tuple[Any, ...]:
@@ -21,19 +21,19 @@ def exchanges_data(x: torch.Tensor) -> torch.Tensor:
     return y * 3
 
 
-@case("Inplace op on input tensor", Left("no mend yet"), numbers)
+@case("Inplace op on input tensor", Left("an input would change its shape, which a graph cannot"), numbers)
 def adds_a_dimension_to_an_input(x: torch.Tensor) -> torch.Tensor:
     torch.Tensor.unsqueeze_(x, 0)
     return x * 2
 
 
-@case("Tensor.random_ op", Left("no mend yet"), numbers)
+@case("Tensor.random_ op", Mended("substitute"), numbers)
 def draws_integers(x: torch.Tensor) -> torch.Tensor:
     noise = torch.empty_like(x).random_(0, 10)
     return x + noise
 
 
-@case("Tensor.uniform_ op called with `from` keyword", Left("no mend yet"), numbers)
+@case("Tensor.uniform_ op called with `from` keyword", Mended("substitute"), numbers)
 def draws_from_a_range(x: torch.Tensor) -> torch.Tensor:
     noise = torch.empty_like(x).uniform_(**{"from": -1.0, "to": 1.0})
     return x + noise
@@ -45,21 +45,21 @@ def makes_an_input_a_leaf(x: torch.Tensor) -> torch.Tensor:
     return x * 2
 
 
-@case("setattr() on Tensor.requires_grad", Left("no mend yet"), numbers)
+@case("setattr() on Tensor.requires_grad", Mended("substitute"), numbers)
 def freezes_what_is_frozen(x: torch.Tensor) -> torch.Tensor:
     y = x.detach()
     y.requires_grad = False
     return y * 2
 
 
-@case("Unsupported Tensor.resize_() call", Left("no mend yet"), numbers)
+@case("Unsupported Tensor.resize_() call", Mended("substitute"), numbers)
 def resizes_a_buffer(x: torch.Tensor) -> torch.Tensor:
     buffer = torch.zeros(2, 3)
     buffer.resize_(x.shape)
     return buffer + x
 
 
-@case("Unsupported Tensor.resize_as_() call", Left("no mend yet"), numbers)
+@case("Unsupported Tensor.resize_as_() call", Mended("substitute"), numbers)
 def resizes_a_buffer_as(x: torch.Tensor) -> torch.Tensor:
     buffer = torch.zeros(2, 3)
     buffer.resize_as_(x)
@@ -88,7 +88,7 @@ def resizes_outs(x: torch.Tensor) -> torch.Tensor:
 
 @case(
     "Attempted to call op with non-contiguous `out=` tensor",
-    Left("no mend yet"),
+    Mended("substitute"),
     lambda: (torch.ones(2, 3), torch.zeros(3, 2).t()),
 )
 def writes_columns(x: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
@@ -98,7 +98,7 @@ def writes_columns(x: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
 
 @case(
     "Attempted to call op with non-contiguous `out=` list of tensors",
-    Left("no mend yet"),
+    Mended("substitute"),
     lambda: (torch.arange(6.0).reshape(2, 3), torch.zeros(2, 2)[:, 0], torch.zeros(2, 2, dtype=torch.int64)[:, 1]),
 )
 def writes_two_columns(x: torch.Tensor, values: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
@@ -117,7 +117,7 @@ def asks_torch(x: torch.Tensor) -> tuple[torch.Tensor, str]:
     return x * 2, torch.__config__.show()
 
 
-@case("Attempted to copy.deepcopy a tensor", Left("no mend yet"), numbers)
+@case("Attempted to copy.deepcopy a tensor", Mended("substitute"), numbers)
 def copies_a_tensor(x: torch.Tensor) -> torch.Tensor:
     y = copy.deepcopy(x)
     return y.add_(1) * x

@@ -13,13 +13,14 @@ import dataclasses
 import inspect
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from types import CodeType, FunctionType
 from typing import Any
 
 from graphmend._mending import mended_code, replay, speculate
 from graphmend._mending.backend import MendedBackend
 from graphmend._mending.mended_file import Mend
+from graphmend._mending.substitutes import names_for
 from graphmend._mending.transaction import Miss
 from graphmend._reporting.report import Break, Report
 from graphmend._torch.breaks import (
@@ -62,6 +63,7 @@ class MendingCallback:
         self.fullgraph = fullgraph
         # Types of breaks for which the frame is compiled with other settings.
         self.set_for: set[str] = set()
+        self.refused: set[str] = set()
 
     def __call__(self, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
         convert = self._torchdynamo_orig_backend
@@ -72,6 +74,7 @@ class MendingCallback:
             with self.backend.without_mends():
                 return convert(frame, cache_entry, frame_state)
         self.set_for.clear()
+        self.refused.clear()
         for _ in range(_MAX_ROUNDS):
             started = time.perf_counter()
             traced = mended_code.replacement(code, frame.f_globals, bool(self.backend.speculates))
@@ -90,6 +93,8 @@ class MendingCallback:
                     break
                 self.report.seconds += time.perf_counter() - started
             except TorchRuntimeError:
+                if self._unset():
+                    continue
                 # A side that was not meant may be what does not fit.
                 if not self.backend.frame.selected:
                     raise
@@ -137,11 +142,18 @@ class MendingCallback:
 
     def _set(self, place: Place) -> bool:
         """Whether another setting of Dynamo's mends the break."""
-        if place.gb_type in self.set_for or not has_setting(place.gb_type):
+        if place.gb_type in self.set_for | self.refused or not has_setting(place.gb_type):
             return False
         self.set_for.add(place.gb_type)
         self._note(place, Mend("setting", place.line, 0, 0, "", "", (), ""))
         return True
+
+    def _unset(self) -> bool:
+        """Does without the settings for this frame, if there are any: Dynamo may fail where it would have broken."""
+        changed = bool(self.set_for)
+        self.refused |= self.set_for
+        self.set_for.clear()
+        return changed
 
     def _bound_versions(self, code: CodeType) -> None:
         """Predictions that go on changing must not use up the limit of recompilations, behind which all is eager."""
@@ -177,7 +189,14 @@ class MendingCallback:
                     break
         if not isinstance(mend, Mend):
             declined = {**self.backend.notes, **self.backend.declined}
-            reasons = [declined[site] for site in mended_code.sites(place) if site in declined]
+            meant = {"postpone", "check", "select", "speculate"}
+            if names_for(place.gb_type):
+                meant.add("substitute")
+            around = [place, *place.callers()]
+            sites = [site for each in around for site, kind in mended_code.sites(each).items() if kind in meant]
+            reasons = [declined[site] for site in sites if site in declined]
+            # What was to help, where the break is one inside of what is called there.
+            self.report.mended[:] = [each for each in self.report.mended if not _is_declined(each, declined)]
             mend = reasons[0] if reasons else self.backend.frame.trouble or mend
         return self._note(place, mend)
 
@@ -209,6 +228,10 @@ class MendingCallback:
 
 def _place(entry: Break) -> tuple[str, int]:
     return entry.file, entry.line
+
+
+def _is_declined(entry: Break, declined: Container[str]) -> bool:
+    return entry.mend == "substitute" and all(site in declined for site, _ in entry.sites)
 
 
 class Recovery:

@@ -20,6 +20,7 @@ from graphmend._mending.marks_post import (
     truth,
 )
 from graphmend._mending.marks_select import join, selects
+from graphmend._mending.marks_substitute import attribute, function, imports, method, target
 from graphmend._mending.marks_value import index, nonzero, truth_of, value, where
 from graphmend._torch.frames import skip_code
 
@@ -46,6 +47,11 @@ class Marks:
     index = staticmethod(index)
     nonzero = staticmethod(nonzero)
     where = staticmethod(where)
+    method = staticmethod(method)
+    function = staticmethod(function)
+    attribute = staticmethod(attribute)
+    target = staticmethod(target)
+    imports = staticmethod(imports)
 
 
 # Where a frame runs in eager because Dynamo has skipped it, these run in eager too: they are never frames of their own.

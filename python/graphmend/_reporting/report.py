@@ -22,6 +22,7 @@ _DONE = {
     "check": "predicted not to happen; when it does, your own code runs",
     "select": "both sides are computed, and the right one is taken",
     "speculate": "its value is predicted; when it is another, your own code runs",
+    "substitute": "another call that does the same is traced",
     "setting": "traced with another setting of Dynamo's",
 }
 

@@ -1,0 +1,200 @@
+// Substitute. In: a statement. Out: `x.name(a)` as `method(site, 'name', x, a)`, `name(a)` as `function(site, 'name',
+// name, a)`, and so on, beside the user's own text, which runs in eager.
+#include "mend/substitute.h"
+
+#include <algorithm>
+
+#include "mend/traced_condition.h"
+
+namespace graphmend {
+
+namespace {
+
+class Substitution {
+ public:
+  explicit Substitution(const MendContext& context) : context_(context), tree_(context.tree) {}
+
+  void header(NodeId statement) {
+    const NodeKind kind = tree_.kind(statement);
+    if (kind == NodeKind::Import || kind == NodeKind::ImportFrom) return import(statement);
+    if (kind == NodeKind::Assign) assignment(statement);
+    for (NodeId part : tree_.children(statement)) {
+      const NodeGroup group = node_group(tree_.kind(part));
+      if (group == NodeGroup::Clause && tree_.kind(part) != NodeKind::WithItem) continue;
+      if (group == NodeGroup::Statement) continue;
+      expressions(part);
+    }
+  }
+
+  std::vector<Substituted> take() { return std::move(found_); }
+
+ private:
+  bool is_asked_for(std::string_view name) const {
+    const std::vector<std::string>& names = context_.request.substitutes;
+    return std::find(names.begin(), names.end(), name) != names.end();
+  }
+
+  void expressions(NodeId root) {
+    for (NodeId id = root; id < tree_.end_of(root);) {
+      const NodeKind kind = tree_.kind(id);
+      // What runs at another time is another statement's concern; fields of f-strings may show their own text.
+      if (kind == NodeKind::FString || kind == NodeKind::Lambda || kind == NodeKind::GeneratorExp ||
+          kind == NodeKind::ListComp || kind == NodeKind::SetComp || kind == NodeKind::DictComp) {
+        id = tree_.end_of(id);
+        continue;
+      }
+      if (kind == NodeKind::Call) call(id);
+      if (kind == NodeKind::Attribute) attribute(id);
+      ++id;
+    }
+  }
+
+  void call(NodeId id) {
+    NodeId callee = tree_.first_child(id);
+    const bool is_method = tree_.kind(callee) == NodeKind::Attribute;
+    if (!is_method && tree_.kind(callee) != NodeKind::Name) return;
+    const std::string name(context_.token_at(tree_[callee].last_token));
+    // What is made to be entered does not show as another object where nothing else is done with it.
+    const bool is_entered = tree_.kind(tree_.parent(id)) == NodeKind::WithItem && tree_.parent(id) + 1 == id;
+    if (!is_asked_for(name) && !(is_entered && is_asked_for("with " + name)) &&
+        !(has_output(id) && is_asked_for("out= " + name))) {
+      return;
+    }
+    const TokenId open = tree_[callee].last_token + 1;
+    // A callee in parentheses is nobody's habit.
+    if (context_.token_at(open) != "(" || binds_or_waits(tree_, id)) return;
+    for (NodeId argument : tree_.children(id)) {
+      if (tree_.kind(argument) == NodeKind::GeneratorExp) return;
+    }
+    NodeId value = is_method ? tree_.first_child(callee) : callee;
+    Substituted made = begin(id, is_method ? "method" : "function", name, value);
+    const Span span = context_.span(id);
+    made.text.add(", ", span);
+    made.text.copy({context_.tokens[open].end, context_.tokens[tree_[id].last_token].start});
+    made.text.add("))", span);
+    found_.push_back(std::move(made));
+  }
+
+  void attribute(NodeId id) {
+    const std::string name(context_.token_at(tree_[id].last_token));
+    if (!is_asked_for("." + name) || binds_or_waits(tree_, id) || is_callee(id) || is_target(id)) return;
+    Substituted made = begin(id, "attribute", name, tree_.first_child(id));
+    made.text.add("))", context_.span(id));
+    found_.push_back(std::move(made));
+  }
+
+  // `x.name = constant`: the target is one that takes no notice, where x has that value already.
+  void assignment(NodeId id) {
+    const AssignView view(tree_, id);
+    const std::string_view value = context_.text_of(view.value);
+    if (value != "True" && value != "False") return;
+    for (NodeId target : view.targets) {
+      if (tree_.kind(target) != NodeKind::Attribute) continue;
+      const std::string name(context_.token_at(tree_[target].last_token));
+      NodeId owner = tree_.first_child(target);
+      if (!is_asked_for("." + name + " =") || binds_or_waits(tree_, owner)) continue;
+      Substituted made{PieceText(context_.text), context_.span(owner), context_.site(target, "substitute")};
+      made.text.add("(", made.replaced);
+      made.text.copy(made.replaced);
+      made.text.add(" if not __graphmend__.tracing() else __graphmend__.target('" + made.site + "', '" + name + "', ",
+                    made.replaced);
+      made.text.copy(made.replaced);
+      made.text.add(", " + std::string(value) + "))", made.replaced);
+      found_.push_back(std::move(made));
+    }
+  }
+
+  // `import a` in a `try` whose handlers do not look at the exception: where the module is missing, the trace is told.
+  void import(NodeId id) {
+    if (!is_asked_for("import") || tree_.kind(id) != NodeKind::Import) return;
+    NodeId body = tree_.parent(id);
+    if (!body || tree_.kind(body) != NodeKind::Body || tree_.kind(tree_.parent(body)) != NodeKind::Try) return;
+    NodeId handled = tree_.parent(body);
+    if (tree_.first_child(handled) != body) return;
+    bool catches = false;
+    for (NodeId clause : tree_.children(handled)) {
+      if (tree_.kind(clause) != NodeKind::ExceptHandler) continue;
+      if (tree_[clause].flags & node_flag::kHasName) return;
+      const std::string_view type = context_.text_of(tree_.first_child(clause));
+      catches = catches || type == "ImportError" || type == "ModuleNotFoundError" || type == "Exception";
+    }
+    if (!catches) return;
+    const Span span = context_.span(id);
+    NodeId alias;
+    for (NodeId each : tree_.children(id)) {
+      if (alias) return;
+      alias = each;
+    }
+    std::string name;
+    for (TokenId token = tree_[alias].first_token; token <= tree_[alias].last_token; ++token) {
+      if (context_.token_at(token) == "as") break;
+      name += context_.token_at(token);
+    }
+    Substituted made{PieceText(context_.text), {span.start, span.start}, context_.site(id, "substitute")};
+    made.text.add("__graphmend__.tracing() and __graphmend__.imports('" + made.site + "', '" + name + "'); ", span);
+    found_.push_back(std::move(made));
+  }
+
+  bool has_output(NodeId call) const {
+    for (NodeId argument : tree_.children(call)) {
+      if (tree_.kind(argument) == NodeKind::Keyword && context_.token_at(tree_[argument].first_token) == "out")
+        return true;
+    }
+    return false;
+  }
+
+  bool is_callee(NodeId id) const {
+    NodeId parent = tree_.parent(id);
+    return parent && tree_.kind(parent) == NodeKind::Call && tree_.first_child(parent) == id;
+  }
+
+  bool is_target(NodeId id) const {
+    NodeId parent = tree_.parent(id);
+    if (!parent) return true;
+    switch (tree_.kind(parent)) {
+      case NodeKind::Assign:
+        return AssignView(tree_, parent).value != id;
+      case NodeKind::AugAssign:
+      case NodeKind::AnnAssign:
+      case NodeKind::For:
+        return tree_.first_child(parent) == id;
+      case NodeKind::Delete:
+      case NodeKind::Tuple:
+      case NodeKind::List:
+      case NodeKind::Starred:
+      case NodeKind::WithItem:
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  // `(own text if not tracing() else mark(site, 'name', (value)`
+  Substituted begin(NodeId whole, std::string_view mark, const std::string& name, NodeId value) const {
+    const Span span = context_.span(whole);
+    Substituted made{PieceText(context_.text), span, context_.site(whole, "substitute")};
+    made.text.add("(", span);
+    made.text.copy(span);
+    made.text.add(" if not __graphmend__.tracing() else __graphmend__." + std::string(mark) + "('" + made.site +
+                      "', '" + name + "', (",
+                  span);
+    made.text.copy(context_.span(value));
+    made.text.add(")", span);
+    return made;
+  }
+
+  const MendContext& context_;
+  const Tree& tree_;
+  std::vector<Substituted> found_;
+};
+
+}  // namespace
+
+std::vector<Substituted> substitute(const MendContext& context, NodeId statement) {
+  if (context.request.substitutes.empty()) return {};
+  Substitution substitution(context);
+  substitution.header(statement);
+  return substitution.take();
+}
+
+}  // namespace graphmend
