@@ -18,6 +18,8 @@ class Substitution {
     const NodeKind kind = tree_.kind(statement);
     if (kind == NodeKind::Import || kind == NodeKind::ImportFrom) return import(statement);
     if (kind == NodeKind::Assign) assignment(statement);
+    if (kind == NodeKind::Raise) raised(statement);
+    if (kind == NodeKind::ExprStatement && output(statement)) return;
     for (NodeId part : tree_.children(statement)) {
       const NodeGroup group = node_group(tree_.kind(part));
       if (group == NodeGroup::Clause && tree_.kind(part) != NodeKind::WithItem) continue;
@@ -60,19 +62,27 @@ class Substitution {
         !(has_output(id) && is_asked_for("out= " + name))) {
       return;
     }
+    wrap_call(id, name);
+  }
+
+  bool wrap_call(NodeId id, const std::string& name, std::string_view mark = "") {
+    NodeId callee = tree_.first_child(id);
+    const bool is_method = tree_.kind(callee) == NodeKind::Attribute;
     const TokenId open = tree_[callee].last_token + 1;
     // A callee in parentheses is nobody's habit.
-    if (context_.token_at(open) != "(" || binds_or_waits(tree_, id)) return;
+    if (context_.token_at(open) != "(" || binds_or_waits(tree_, id)) return false;
     for (NodeId argument : tree_.children(id)) {
-      if (tree_.kind(argument) == NodeKind::GeneratorExp) return;
+      if (tree_.kind(argument) == NodeKind::GeneratorExp) return false;
     }
     NodeId value = is_method ? tree_.first_child(callee) : callee;
-    Substituted made = begin(id, is_method ? "method" : "function", name, value);
+    if (mark.empty()) mark = is_method ? "method" : "function";
+    Substituted made = begin(id, mark, name, value);
     const Span span = context_.span(id);
     made.text.add(", ", span);
     made.text.copy({context_.tokens[open].end, context_.tokens[tree_[id].last_token].start});
     made.text.add("))", span);
     found_.push_back(std::move(made));
+    return true;
   }
 
   void attribute(NodeId id) {
@@ -104,21 +114,34 @@ class Substitution {
     }
   }
 
-  // `import a` in a `try` whose handlers do not look at the exception: where the module is missing, the trace is told.
+  // Whether a statement stands in a `try` whose handlers catch this exception, do not look at it, and raise nothing:
+  // then one is as good as another.
+  bool is_caught(NodeId statement, std::string_view exception, std::string_view base) const {
+    NodeId inner = statement;
+    for (NodeId outer = tree_.parent(inner); outer; inner = outer, outer = tree_.parent(outer)) {
+      const NodeKind kind = tree_.kind(outer);
+      // What is entered may look at the exceptions that pass.
+      if (kind == NodeKind::FunctionDef || kind == NodeKind::ClassDef || kind == NodeKind::With) return false;
+      if (kind != NodeKind::Try || tree_.first_child(outer) != inner) continue;
+      bool catches = false;
+      for (NodeId clause : tree_.children(outer)) {
+        if (tree_.kind(clause) != NodeKind::ExceptHandler) continue;
+        if (tree_[clause].flags & node_flag::kHasName) return false;
+        for (NodeId id = clause; id < tree_.end_of(clause); ++id) {
+          if (tree_.kind(id) == NodeKind::Raise) return false;
+        }
+        const std::string_view type = context_.text_of(tree_.first_child(clause));
+        catches = catches || type == exception || type == base || type == "Exception";
+      }
+      return catches;
+    }
+    return false;
+  }
+
+  // `import a`: where the module is missing, the trace is told.
   void import(NodeId id) {
     if (!is_asked_for("import") || tree_.kind(id) != NodeKind::Import) return;
-    NodeId body = tree_.parent(id);
-    if (!body || tree_.kind(body) != NodeKind::Body || tree_.kind(tree_.parent(body)) != NodeKind::Try) return;
-    NodeId handled = tree_.parent(body);
-    if (tree_.first_child(handled) != body) return;
-    bool catches = false;
-    for (NodeId clause : tree_.children(handled)) {
-      if (tree_.kind(clause) != NodeKind::ExceptHandler) continue;
-      if (tree_[clause].flags & node_flag::kHasName) return;
-      const std::string_view type = context_.text_of(tree_.first_child(clause));
-      catches = catches || type == "ImportError" || type == "ModuleNotFoundError" || type == "Exception";
-    }
-    if (!catches) return;
+    if (!is_caught(id, "ModuleNotFoundError", "ImportError")) return;
     const Span span = context_.span(id);
     NodeId alias;
     for (NodeId each : tree_.children(id)) {
@@ -133,6 +156,81 @@ class Substitution {
     Substituted made{PieceText(context_.text), {span.start, span.start}, context_.site(id, "substitute")};
     made.text.add("__graphmend__.tracing() and __graphmend__.imports('" + made.site + "', '" + name + "'); ", span);
     found_.push_back(std::move(made));
+  }
+
+  // `raise AssertionError(…)`: another one, where nobody looks at it.
+  void raised(NodeId id) {
+    NodeId made_of = tree_.first_child(id);
+    if (!made_of || !is_asked_for("raise AssertionError") || tree_.kind(made_of) != NodeKind::Call) return;
+    if (context_.text_of(tree_.first_child(made_of)) != "AssertionError") return;
+    if (is_caught(id, "AssertionError", "AssertionError")) wrap_call(made_of, "AssertionError");
+  }
+
+  // `out = torch.empty(0)` and next `torch.add(x, y, out=out)`: nobody else knows the tensor, so that it may be
+  // another.
+  bool output(NodeId id) {
+    NodeId call = tree_.first_child(id);
+    if (!is_asked_for("resized=") || tree_.kind(call) != NodeKind::Call) return false;
+    NodeId callee = tree_.first_child(call);
+    if (tree_.kind(callee) != NodeKind::Attribute || context_.text_of(tree_.first_child(callee)) != "torch")
+      return false;
+    NodeId outputs;
+    for (NodeId argument : tree_.children(call)) {
+      if (tree_.kind(argument) == NodeKind::Keyword && context_.token_at(tree_[argument].first_token) == "out") {
+        outputs = tree_.first_child(argument);
+      }
+    }
+    if (!outputs) return false;
+    std::vector<NodeId> names;
+    if (tree_.kind(outputs) == NodeKind::Name) names.push_back(outputs);
+    if (tree_.kind(outputs) == NodeKind::Tuple) {
+      for (NodeId each : tree_.children(outputs)) names.push_back(each);
+    }
+    if (names.empty()) return false;
+    std::string targets;
+    for (NodeId name : names) {
+      if (tree_.kind(name) != NodeKind::Name || !is_new(id, context_.text_of(name))) return false;
+      targets += std::string(context_.text_of(name)) + (names.size() > 1 ? ", " : "");
+    }
+    const Span span = context_.span(call);
+    if (!wrap_call(call, std::string(context_.token_at(tree_[callee].last_token)), "resized")) return false;
+    PieceText whole(context_.text);
+    whole.add(targets + " = ", span);
+    whole.append(found_.back().text);
+    found_.back().text = std::move(whole);
+    return true;
+  }
+
+  // Whether the statements right before this one bind the name to a tensor that was just made.
+  bool is_new(NodeId statement, std::string_view name) const {
+    std::vector<NodeId> before;
+    for (NodeId each : tree_.children(tree_.parent(statement))) {
+      if (each == statement) break;
+      before.push_back(each);
+    }
+    for (; !before.empty() && tree_.kind(before.back()) == NodeKind::Assign; before.pop_back()) {
+      const AssignView view(tree_, before.back());
+      NodeId target = *view.targets.begin();
+      if (tree_.next_sibling(target) != view.value) return false;
+      std::vector<NodeId> targets{target};
+      std::vector<NodeId> values{view.value};
+      if (tree_.kind(target) == NodeKind::Tuple && tree_.kind(view.value) == NodeKind::Tuple) {
+        targets.assign(tree_.children(target).begin(), tree_.children(target).end());
+        values.assign(tree_.children(view.value).begin(), tree_.children(view.value).end());
+      }
+      if (targets.size() != values.size()) return false;
+      for (size_t i = 0; i < targets.size(); ++i) {
+        if (tree_.kind(targets[i]) != NodeKind::Name || !makes_a_tensor(values[i])) return false;
+        if (context_.text_of(targets[i]) == name) return true;
+      }
+    }
+    return false;
+  }
+
+  bool makes_a_tensor(NodeId value) const {
+    if (tree_.kind(value) != NodeKind::Call) return false;
+    const std::string_view maker = context_.text_of(tree_.first_child(value));
+    return maker == "torch.empty" || maker == "torch.zeros" || maker == "torch.tensor";
   }
 
   bool has_output(NodeId call) const {

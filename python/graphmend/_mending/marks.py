@@ -20,7 +20,7 @@ from graphmend._mending.marks_post import (
     truth,
 )
 from graphmend._mending.marks_select import join, selects
-from graphmend._mending.marks_substitute import attribute, function, imports, method, target
+from graphmend._mending.marks_substitute import attribute, function, imports, method, resized, target
 from graphmend._mending.marks_value import index, nonzero, truth_of, value, where
 from graphmend._torch.frames import skip_code
 
@@ -51,6 +51,7 @@ class Marks:
     function = staticmethod(function)
     attribute = staticmethod(attribute)
     target = staticmethod(target)
+    resized = staticmethod(resized)
     imports = staticmethod(imports)
 
 

@@ -4,6 +4,10 @@ from typing import Any
 
 import torch
 
+from graphmend._mending.marks_asked import own_backend
+from graphmend._mending.marks_value import value
+from graphmend._torch.tracing import assume_constant_result
+
 try:
     import numpy as np
 except ImportError:
@@ -13,6 +17,13 @@ _DTYPES = {}
 if np is not None:
     for _name in ("float64", "float32", "float16", "int64", "int32", "int16", "int8", "uint8", "bool"):
         _DTYPES[getattr(torch, _name)] = np.dtype(_name)
+
+
+@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+def speculates() -> bool:
+    """Whether values are predicted."""
+    backend = own_backend()
+    return backend is not None and backend.speculates is True
 
 
 def is_array(thing: Any) -> bool:
@@ -45,6 +56,23 @@ def outer(site: str, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     if owner is np.subtract:
         return (args[0][:, None] - args[1],)
     return (args[0][:, None] * args[1],) if owner is np.multiply else None
+
+
+def to_bytes(site: str, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any] | None:
+    """`array.tobytes()` of numbers that are predicted, and compared after the graph"""
+    if args or kwargs or not is_array(owner) or not speculates():
+        return None
+    tensor = torch.from_numpy(owner)
+    if tensor.dtype not in (torch.float64, torch.float32, torch.int64, torch.int32) or tensor.numel() > 64:
+        return None
+    numbers = value(site, "tolist", tensor.flatten())
+    # Which of the many that are no number it is, is not compared.
+    return (_bytes_of(tuple(numbers), str(tensor.dtype)),) if not any(x != x for x in numbers) else None
+
+
+@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+def _bytes_of(numbers: tuple[Any, ...], dtype: str) -> bytes:
+    return np.array(numbers, dtype=dtype.removeprefix("torch.")).tobytes()
 
 
 def is_in(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any] | None:

@@ -6,6 +6,8 @@ operands do not fit, the very call that stood there is made, and the graph break
 
 import collections
 import contextlib
+import datetime
+import importlib
 import itertools
 import sys
 from collections.abc import Callable
@@ -16,7 +18,7 @@ import torch
 from torch.utils.checkpoint import checkpoint
 
 from graphmend._mending.marks_asked import decline, mends_apply, own_backend
-from graphmend._mending.marks_numpy import dtype_of, is_array, is_in, outer, reduce
+from graphmend._mending.marks_numpy import dtype_of, is_array, is_in, outer, reduce, speculates, to_bytes
 from graphmend._mending.marks_python import Closing, GroupBy, copied, is_copied
 from graphmend._mending.marks_value import value
 from graphmend._mending.substitutes import CHECKS, EXACT
@@ -34,12 +36,6 @@ def _note(site: str) -> bool:
     if backend is not None:
         backend.frame.marked.add(site)
     return True
-
-
-@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
-def _speculates() -> bool:
-    backend = own_backend()
-    return backend is not None and backend.speculates is True
 
 
 @assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
@@ -81,6 +77,26 @@ def attribute(site: str, name: str, owner: Any) -> Any:
         _note(site)
         return dtype_of(owner)
     return getattr(owner, name)
+
+
+def resized(site: str, name: str, owner: Any, *args: Any, **kwargs: Any) -> Any:
+    """`torch.name(…, out=…)` of empty tensors that were just made, and that nobody else knows"""
+    if torch.compiler.is_dynamo_compiling() and mends_apply() and owner is torch:
+        outs = kwargs["out"] if isinstance(kwargs["out"], tuple) else (kwargs["out"],)
+        made = getattr(torch, name)(*args, **{key: kwargs[key] for key in kwargs if key != "out"})
+        results = made if isinstance(made, tuple) else (made,)
+        if len(outs) == len(results) and all(_takes(outs[i], results[i]) for i in range(len(outs))):
+            _note(site)
+            return made
+        decline(site, _UNFIT)
+    return getattr(owner, name)(*args, **kwargs)
+
+
+def _takes(out: Any, result: Any) -> bool:
+    """Whether an output becomes exactly this result."""
+    if not _is_plain(out) or out.numel() != 0 or result.requires_grad or not result.is_contiguous():
+        return False
+    return bool(out.dtype == result.dtype and out.device == result.device)
 
 
 class _Nowhere:
@@ -219,6 +235,34 @@ def _check(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     return (None,) if isinstance(args[0], bool) and args[0] else None
 
 
+def _assertion(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
+    """An exception that nobody looks at"""
+    return (AssertionError("of no concern"),) if called is AssertionError and not kwargs else None
+
+
+def _show(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
+    """`torch.__config__.show()`, which is the same for good"""
+    return (_shown_config(),) if called is torch.__config__.show and not args and not kwargs else None
+
+
+@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+def _shown_config() -> str:
+    return str(torch.__config__.show())
+
+
+def _import_module(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
+    if called is not importlib.import_module or len(args) != 1 or kwargs or args[0] not in sys.modules:
+        return None
+    return (sys.modules[args[0]],)
+
+
+def _text(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
+    """`str` of a date"""
+    if called is not str or len(args) != 1 or kwargs or type(args[0]) is not datetime.date:
+        return None
+    return (f"{args[0].year:04d}-{args[0].month:02d}-{args[0].day:02d}",)
+
+
 def _compile(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
     """`torch.compile(model=f, …)`, which is `f` to Dynamo if it comes by position"""
     if called is not torch.compile or args or kwargs.get("model") is None:
@@ -288,7 +332,7 @@ def _are_apart(count: int) -> bool:
 
 def _sorted(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
     """`sorted` by numbers that are tensors: their values are predicted, and compared after the graph"""
-    if called is not sorted or len(args) != 1 or not _speculates():
+    if called is not sorted or len(args) != 1 or not speculates():
         return None
     items = list(args[0])
     key = kwargs.get("key")
@@ -308,20 +352,25 @@ _METHODS: dict[str, Callable[..., Made]] = {
     "resize_": _resize,
     "resize_as_": _resize_as,
     "sort": _sort_list,
+    "tobytes": to_bytes,
     "uniform_": _uniform,
 }
 _FUNCTIONS: dict[str, Callable[..., Made]] = {
+    "AssertionError": _assertion,
     "checkpoint": _checkpoint,
     "closing": _closing,
     "compile": _compile,
     "deepcopy": _deepcopy,
     "groupby": _group,
     "hasattr": _has,
+    "import_module": _import_module,
     "isin": is_in,
     "max": _outs,
     "min": _outs,
     "namedtuple": _named,
+    "show": _show,
     "sorted": _sorted,
+    "str": _text,
 }
 _FUNCTIONS.update(dict.fromkeys(CHECKS, _check))
 _FUNCTIONS.update(dict.fromkeys(EXACT, _out))

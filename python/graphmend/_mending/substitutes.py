@@ -1,7 +1,7 @@
 """Which calls are traced as others: for each of Dynamo's types of breaks, the names to look for at its line.
 
 A name alone stands for calls of it, as a function or as a method; `.name` is an attribute, `.name =` an assignment to
-one, `out= name` a call with such an output, `with name` something that is entered, `import` a module that may be
+one, `out= name` a call with such an output, `resized=` any with an output that was just made, `with name` something that is entered, `import` a module that may be
 missing. What is traced in their stead is in
 `marks_substitute`, which looks at the operands and makes the very call that stood there if they do not fit.
 """
@@ -18,6 +18,8 @@ EXACT = tuple(
 CHECKS = ("_check", "_check_index", "_check_value", "_check_type", "_check_not_implemented")
 
 _NAMES: dict[str, tuple[str, ...]] = {
+    "Attempted to a str() method implemented in C/C++": ("str",),
+    "Attempted to call function marked as skipped": ("import_module",),
     "Attempted to call op with non-contiguous `out=` list of tensors": ("out= max", "out= min"),
     "Attempted to call op with non-contiguous `out=` tensor": tuple(f"out= {name}" for name in EXACT),
     "Attempted to copy.deepcopy a tensor": ("deepcopy",),
@@ -26,6 +28,8 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "HOP: Non-nullified side effect": ("checkpoint",),
     "HOP: Unsafe side effect": ("checkpoint",),
     "Import failure": ("import",),
+    "Shape mismatch with out= list of tensor variants": ("resized=",),
+    "Shape mismatch with out= tensor variant": ("resized=",),
     "Tensor.random_ op": ("random_",),
     "Tensor.uniform_ op called with `from` keyword": ("uniform_",),
     "Unexpected failure during itertools.groupby() iteration": ("groupby",),
@@ -35,18 +39,21 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "Unsupported hasattr call": ("hasattr",),
     "Unsupported key type for itertools.groupby": ("groupby",),
     "Unsupported ndarray attribute access": (".dtype",),
+    "Unsupported ndarray method call": ("tobytes",),
+    "assert with non-string message": ("raise AssertionError",),
     "attempted to trace numpy function unsupported by PyTorch": ("isin",),
     "attempted to trace numpy.* function as a method": ("reduce", "outer"),
     "autograd.Function.apply: duplicate tensor input": ("apply",),
     "namedtuple construction": ("namedtuple",),
     "setattr() on Tensor.requires_grad": (".requires_grad =",),
     "sort with non-constant keys": ("sorted", "sort"),
+    "torch.* op returned non-Tensor": ("show",),
     "torch.compile call with > 1 args": ("compile",),
     "unsupported contextlib.* API": ("with closing",),
 }
 
 # Types that Dynamo reports where it has followed the call, in files that are not the user's.
-_INSIDE = ("Attempted to copy.deepcopy a tensor", "HOP: Unsafe side effect")
+_INSIDE = ("Attempted to copy.deepcopy a tensor", "HOP: Unsafe side effect", "torch.* op returned non-Tensor")
 
 
 def names_for(gb_type: str) -> Iterable[str]:
