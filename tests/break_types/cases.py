@@ -7,6 +7,7 @@ principle, or by a setting.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,7 +16,10 @@ from typing import Any
 
 FOLDER = Path(__file__).parent
 # The modules of this folder that hold cases.
-GROUPS = ("effects", "tests_of_values", "tensors", "objects", "numpy_calls", "contexts", "higher_order", "autograd")
+GROUPS = (
+    *("effects", "tests_of_values", "tensors", "objects", "numpy_calls"),
+    *("contexts", "higher_order", "autograd", "distributed"),
+)
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,8 @@ class Case:
     follows: bool = False
     dynamic: bool | None = None
     grad: bool = True
+    # What must be there while it runs.
+    surroundings: Callable[[], contextlib.AbstractContextManager[Any]] = contextlib.nullcontext
 
     @property
     def name(self) -> str:

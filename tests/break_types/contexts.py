@@ -87,9 +87,3 @@ none(
     "Attempted to reconstruct context manager's __enter__ method",
     "only Python 3.14 has the instruction that keeps `__enter__` on the stack",
 )
-
-
-NEEDS_PEERS = "needs two processes that send to each other, and a setting that torch reads when it starts"
-none("P2P compilation disabled for P2POp construction", NEEDS_PEERS)
-none("P2P compilation disabled for isend/irecv", NEEDS_PEERS)
-none("P2P compilation disabled for batch_isend_irecv", NEEDS_PEERS)

@@ -22,7 +22,7 @@ from .cases import Case
 def _around(case: Case) -> Iterator[None]:
     settings = torch._dynamo.config.patch(**case.settings) if case.settings else contextlib.nullcontext()
     torch._dynamo.reset()
-    with warnings.catch_warnings(), torch.set_grad_enabled(case.grad), settings:
+    with warnings.catch_warnings(), torch.set_grad_enabled(case.grad), settings, case.surroundings():
         warnings.simplefilter("ignore")
         seed()
         yield

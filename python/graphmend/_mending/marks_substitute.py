@@ -26,6 +26,8 @@ from graphmend._torch.tracing import assume_constant_result, wanted_apart
 
 Made = tuple[Any] | None
 
+# Functions that draw random numbers.
+_DRAWING = ("rand", "randn", "randint", "randperm", "normal", "bernoulli", "multinomial", "poisson")
 _UNFIT = "no other call does the same with these operands"
 
 
@@ -81,7 +83,8 @@ def attribute(site: str, name: str, owner: Any) -> Any:
 
 def resized(site: str, name: str, owner: Any, *args: Any, **kwargs: Any) -> Any:
     """`torch.name(…, out=…)` of empty tensors that were just made, and that nobody else knows"""
-    if torch.compiler.is_dynamo_compiling() and mends_apply() and owner is torch:
+    # What is drawn must not be drawn twice, should it not fit.
+    if torch.compiler.is_dynamo_compiling() and mends_apply() and owner is torch and name not in _DRAWING:
         outs = kwargs["out"] if isinstance(kwargs["out"], tuple) else (kwargs["out"],)
         made = getattr(torch, name)(*args, **{key: kwargs[key] for key in kwargs if key != "out"})
         results = made if isinstance(made, tuple) else (made,)

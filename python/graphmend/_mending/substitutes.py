@@ -1,8 +1,8 @@
 """Which calls are traced as others: for each of Dynamo's types of breaks, the names to look for at its line.
 
 A name alone stands for calls of it, as a function or as a method; `.name` is an attribute, `.name =` an assignment to
-one, `out= name` a call with such an output, `resized=` any with an output that was just made, `with name` something that is entered, `import` a module that may be
-missing. What is traced in their stead is in
+one, `out= name` a call with such an output, `resized=` any whose output was just made, `raise name` an exception,
+`with name` something that is entered, `import` a module that may be missing. What is traced in their stead is in
 `marks_substitute`, which looks at the operands and makes the very call that stood there if they do not fit.
 """
 

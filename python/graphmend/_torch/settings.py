@@ -18,6 +18,9 @@ _SETTINGS: dict[str, dict[str, bool]] = {
     "attempted to trace contextlib.contextmanager": {"enable_trace_contextlib": True},
     "Unsupported Tensor.backward() call": {"trace_autograd_ops": True},
     "using `torch.autograd.grad` with `torch._dynamo.config.trace_autograd_ops=False`": {"trace_autograd_ops": True},
+    "P2P compilation disabled for P2POp construction": {"enable_p2p_compilation": True},
+    "P2P compilation disabled for batch_isend_irecv": {"enable_p2p_compilation": True},
+    "P2P compilation disabled for isend/irecv": {"enable_p2p_compilation": True},
     "Attempted to wrap RNN, GRU, or LSTM": {"allow_rnn": True},
 }
 
