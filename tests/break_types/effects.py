@@ -9,8 +9,9 @@ import warnings
 from typing import Any
 
 import torch
+from tqdm import tqdm  # type: ignore[import-untyped]
 
-from .cases import Mended, case, none
+from .cases import Mended, case
 
 logger = logging.getLogger(__name__)
 
@@ -25,10 +26,10 @@ def warns(x: torch.Tensor) -> torch.Tensor:
     return x * 2
 
 
-none(
-    "Attempted to inline function marked as skipped",
-    "no program of one's own: it takes a function that is reached by inlining and stands in a file that torch skips",
-)
+@case("Attempted to inline function marked as skipped", Mended("postpone"), numbers)
+def writes_beside_a_bar(x: torch.Tensor) -> torch.Tensor:
+    tqdm.write("seen")
+    return x * 2
 
 
 @case("Failed to trace builtin operator", Mended("postpone"), numbers)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import os
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -66,10 +69,28 @@ def resizes_a_buffer_as(x: torch.Tensor) -> torch.Tensor:
     return buffer + x
 
 
-none(
+@contextlib.contextmanager
+def without_scalars() -> Iterator[None]:
+    """As torch was before numbers could be tensors in a trace."""
+    before = os.environ.get("TENSORIFY_PYTHON_SCALARS")
+    os.environ["TENSORIFY_PYTHON_SCALARS"] = "0"
+    try:
+        yield
+    finally:
+        del os.environ["TENSORIFY_PYTHON_SCALARS"]
+        if before is not None:
+            os.environ["TENSORIFY_PYTHON_SCALARS"] = before
+
+
+@case(
     "Attempted to call torch in-graph function on only torch.SymInt arguments",
-    "torch 2.13 traces it; only the environment variable TENSORIFY_PYTHON_SCALARS=0 brings the break back",
+    Mended("substitute"),
+    numbers,
+    dynamic=True,
+    surroundings=without_scalars,
 )
+def adds_sizes(x: torch.Tensor) -> torch.Tensor:
+    return x + torch.add(x.shape[0], x.shape[1])
 
 
 @case("Shape mismatch with out= tensor variant", Mended("substitute"), numbers)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 torch = pytest.importorskip("torch")
+pytest.importorskip("tqdm")
+pytest.importorskip("numpy")
 
 from break_types.cases import CASES, MISSING, Case, Fails, Left, Mended, all_types, load  # noqa: E402
 from break_types.observe import all_breaks, first_break, mended, run  # noqa: E402

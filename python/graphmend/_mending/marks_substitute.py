@@ -288,8 +288,11 @@ def _checkpoint(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str,
 
 
 def _out(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
-    """An elementwise function with `out=`: computed, and copied"""
+    """An elementwise function with `out=`: computed, and copied; or one of sizes"""
     out: Any = kwargs.get("out")
+    if out is None and args and not kwargs and all(type(each) is int and each >= 0 for each in args):
+        # Sizes that may change become the numbers that they are.
+        return (called(*[len([None] * each) for each in args]),)
     if not _is_plain(out) or called not in (getattr(torch, name) for name in EXACT):
         return None
     given = {name: kwargs[name] for name in kwargs if name != "out"}
