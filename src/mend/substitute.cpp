@@ -186,11 +186,11 @@ class Substitution {
     if (tree_.kind(outputs) == NodeKind::Tuple) {
       for (NodeId each : tree_.children(outputs)) names.push_back(each);
     }
-    if (names.empty()) return false;
+    if (names.empty() || (names.size() == 1 && names[0] != outputs)) return false;
     std::string targets;
     for (NodeId name : names) {
       if (tree_.kind(name) != NodeKind::Name || !is_new(id, context_.text_of(name))) return false;
-      targets += std::string(context_.text_of(name)) + (names.size() > 1 ? ", " : "");
+      targets += (targets.empty() ? "" : ", ") + std::string(context_.text_of(name));
     }
     const Span span = context_.span(call);
     if (!wrap_call(call, std::string(context_.token_at(tree_[callee].last_token)), "resized")) return false;
