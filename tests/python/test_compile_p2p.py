@@ -40,6 +40,15 @@ def one_by_one(x: Any, rank: int) -> Any:
     return x + taken
 
 
+def fails_after_it(x: Any, rank: int) -> Any:
+    """What was sent cannot be taken back: a guard behind it is not predicted."""
+    y = exchange(x, rank)
+    if y.max() > 1e6:
+        raise ValueError("too large")
+    print("largest", y.max())
+    return y
+
+
 def free_port() -> int:
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
@@ -51,12 +60,12 @@ def worker(rank: int, folder: str, port: int) -> None:
     torch.set_num_threads(1)
     dist.init_process_group("gloo", rank=rank, world_size=2)
     results = []
-    for function in (exchange, one_by_one):
+    for function in (exchange, one_by_one, fails_after_it):
         compiled = mended_compile(function, backend="eager")
         for step in range(3):
             x = torch.arange(4.0) + 10 * rank + step
             results.append((function(x, rank), compiled(x, rank)))
-        results.append((len(compiled.report.left), 0))
+        results.append((bool(compiled.report.left), function is fails_after_it))
     torch.save(results, Path(folder) / str(rank))
     dist.barrier()
     dist.destroy_process_group()
