@@ -17,7 +17,10 @@ class Substitution {
   void header(NodeId statement) {
     const NodeKind kind = tree_.kind(statement);
     if (kind == NodeKind::Import || kind == NodeKind::ImportFrom) return import(statement);
-    if (kind == NodeKind::Assign) assignment(statement);
+    if (kind == NodeKind::Assign) {
+      assignment(statement);
+      exchange(statement);
+    }
     if (kind == NodeKind::Raise) raised(statement);
     if (kind == NodeKind::ExprStatement && output(statement)) return;
     for (NodeId part : tree_.children(statement)) {
@@ -112,6 +115,32 @@ class Substitution {
       made.text.add(", " + std::string(value) + "))", made.replaced);
       found_.push_back(std::move(made));
     }
+  }
+
+  // `y = torch.empty(0)` and next `y.data = x`: nobody else knows the tensor, so that it may be another.
+  void exchange(NodeId id) {
+    const AssignView view(tree_, id);
+    NodeId target = *view.targets.begin();
+    if (!is_asked_for(".data =") || tree_.kind(target) != NodeKind::Attribute ||
+        tree_.next_sibling(target) != view.value)
+      return;
+    NodeId owner = tree_.first_child(target);
+    if (context_.token_at(tree_[target].last_token) != "data" || tree_.kind(owner) != NodeKind::Name) return;
+    const std::string name(context_.text_of(owner));
+    if (!is_new(id, name) || binds_or_waits(tree_, view.value)) return;
+    for (NodeId each = view.value; each < tree_.end_of(view.value); ++each) {
+      if (tree_.kind(each) == NodeKind::Name && context_.text_of(each) == name) return;
+    }
+    const Span span = context_.span(id);
+    const std::string site = context_.site(id, "substitute");
+    Substituted before{PieceText(context_.text), {span.start, span.start}, site};
+    before.text.add(name + " = " + name + " if not __graphmend__.tracing() else __graphmend__.Holder(" + name + "); ",
+                    span);
+    // Asked in eager too: what was begun in a trace may go on behind a break.
+    Substituted after{PieceText(context_.text), {span.end, span.end}, site};
+    after.text.add("; " + name + " = __graphmend__.held('" + site + "', " + name + ")", span);
+    found_.push_back(std::move(before));
+    found_.push_back(std::move(after));
   }
 
   // Whether a statement stands in a `try` whose handlers catch this exception, do not look at it, and raise nothing:
@@ -230,7 +259,8 @@ class Substitution {
   bool makes_a_tensor(NodeId value) const {
     if (tree_.kind(value) != NodeKind::Call) return false;
     const std::string_view maker = context_.text_of(tree_.first_child(value));
-    return maker == "torch.empty" || maker == "torch.zeros" || maker == "torch.tensor";
+    return maker == "torch.empty" || maker == "torch.zeros" || maker == "torch.ones" || maker == "torch.tensor" ||
+           maker == "torch.empty_like" || maker == "torch.zeros_like" || maker == "torch.ones_like";
   }
 
   bool has_output(NodeId call) const {

@@ -196,6 +196,24 @@ def test_outputs_that_others_know_are_left() -> None:
     assert same_program(drawn_output, [(numbers(),)], __file__).report.left
 
 
+@torch.compiler.disable
+def opaque(x: torch.Tensor) -> torch.Tensor:
+    return x + 1
+
+
+def given_behind_a_break(x: torch.Tensor) -> Any:
+    y = torch.empty(0)
+    y.data = x + 1
+    z = torch.empty(0)
+    z.data = opaque(x)
+    return y + z, z
+
+
+def test_data_is_given_behind_a_break() -> None:
+    compiled = same_program(given_behind_a_break, [(numbers(),)] * 2, __file__)
+    assert len(compiled.report.left) == 1
+
+
 class Three(torch.autograd.Function):  # type: ignore[misc,unused-ignore]
     @staticmethod
     def forward(ctx: Any, a: Any, b: Any, c: Any) -> Any:

@@ -20,7 +20,7 @@ from graphmend._mending.marks_post import (
     truth,
 )
 from graphmend._mending.marks_select import join, selects
-from graphmend._mending.marks_substitute import attribute, function, imports, method, resized, target
+from graphmend._mending.marks_substitute import Holder, attribute, function, held, imports, method, resized, target
 from graphmend._mending.marks_value import index, nonzero, truth_of, value, where
 from graphmend._torch.frames import skip_code
 
@@ -52,6 +52,8 @@ class Marks:
     attribute = staticmethod(attribute)
     target = staticmethod(target)
     resized = staticmethod(resized)
+    held = staticmethod(held)
+    Holder = Holder
     imports = staticmethod(imports)
 
 

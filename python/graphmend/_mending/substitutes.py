@@ -26,6 +26,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "Attempted to copy.deepcopy a tensor": ("deepcopy",),
     "Can't convert torch._check*() message closure": CHECKS,
     "Can't extract message from torch._check*()": CHECKS,
+    "Failed to mutate tensor data attribute": (".data =",),
     "HOP: Non-nullified side effect": ("checkpoint",),
     "HOP: Unsafe side effect": ("checkpoint",),
     "Import failure": ("import",),
