@@ -196,7 +196,7 @@ def test_outputs_that_others_know_are_left() -> None:
     assert same_program(drawn_output, [(numbers(),)], __file__).report.left
 
 
-@torch.compiler.disable
+@torch.compiler.disable  # type: ignore[untyped-decorator,unused-ignore]
 def opaque(x: torch.Tensor) -> torch.Tensor:
     return x + 1
 
