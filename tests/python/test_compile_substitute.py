@@ -65,15 +65,26 @@ def random_forms(x: Any, whole: Any, columns: Any) -> Any:
     x.random_()
     whole.random_(7)
     y = torch.empty_like(x).random_(3, 9)
-    return x, whole, y, columns
+    z = torch.empty_like(x).random_(-50, 70)
+    return x, whole, y, z, columns
 
 
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.int16, torch.float64])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.int16, torch.bfloat16, torch.int8])
 def test_the_same_random_numbers(backend: str, dtype: torch.dtype) -> None:
     tensors = (torch.zeros(3, 4, dtype=dtype), torch.zeros(2, 5, dtype=dtype), torch.zeros(4, 3).t())
     compiled = same_program(random_forms, [tensors] * 2, __file__, backend=backend)
     assert compiled.report.left == []
+
+
+def wide(x: Any) -> Any:
+    y = torch.empty_like(x).random_(-100, 100)
+    return y + x
+
+
+def test_ranges_that_do_not_fit_are_left() -> None:
+    assert same_program(wide, [(torch.ones(5, dtype=torch.int16),)], __file__).report.left == []
+    assert reasons(same_program(wide, [(torch.ones(50, dtype=torch.int8),)], __file__)) == {UNFIT}
 
 
 def fills(columns: Any) -> Any:

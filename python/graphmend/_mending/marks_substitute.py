@@ -26,6 +26,17 @@ from graphmend._torch.tracing import assume_constant_result, wanted_apart
 
 Made = tuple[Any] | None
 
+# Up to where integers are exact in a type.
+_EXACT_TO = {
+    torch.float64: 2**53,
+    torch.float32: 2**24,
+    torch.float16: 2**11,
+    torch.bfloat16: 2**8,
+    torch.int64: 2**62,
+    torch.int32: 2**31 - 1,
+    torch.int16: 2**15 - 1,
+    torch.int8: 2**7 - 1,
+}
 # Functions that draw random numbers.
 _DRAWING = ("rand", "randn", "randint", "randperm", "normal", "bernoulli", "multinomial", "poisson")
 _UNFIT = "no other call does the same with these operands"
@@ -157,10 +168,11 @@ def _random(site: str, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
         return (torch.ops.aten.random_.default(owner),)
     if len(args) == 1:
         return (torch.ops.aten.random_.to(owner, args[0]),)
-    if args[1] is None:
+    # Drawn from zero on, and shifted: exact where all numbers of the range are numbers of the type.
+    limit = _EXACT_TO.get(owner.dtype, 0)
+    if args[1] is None or not -limit <= args[0] < args[1] <= limit or args[1] - args[0] > limit:
         return None
-    drawn = torch.randint(args[0], args[1], owner.shape, dtype=owner.dtype, device=owner.device)
-    return (owner.copy_(drawn),)
+    return (torch.ops.aten.random_.to(owner, args[1] - args[0]).add_(args[0]),)
 
 
 def _uniform(site: str, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
