@@ -101,6 +101,8 @@ class MendingCallback:
                 for site in self.backend.frame.selected:
                     self.backend.declined[site] = "computing all sides failed"
             except Exception:
+                if self._unset():
+                    continue
                 if not suppresses_errors():
                     raise
                 result = self._convert_with_breaks(frame, cache_entry, frame_state)
