@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphmend._mending.mended_file import MendedText, mend_text
+from graphmend._mending.substitutes import all_names
 
 RULES = Path(__file__).resolve().parent.parent / "rules"
 
@@ -119,7 +120,8 @@ def all_examples() -> list[Example]:
 def breaks_named(page: Path) -> set[str]:
     """The types of breaks, in Dynamo's words, that a page says it is about: the list in its first section."""
     cause = page.read_text(encoding="utf-8").partition("## Cause")[2].partition("\n## ")[0]
-    return set(re.findall(r"^- `([^`]+)`", cause, re.MULTILINE))
+    # With two backticks where there are some in the name.
+    return {name.strip() for _, name in re.findall(r"^- (`+)(.+?)\1(?!`)", cause, re.MULTILINE)}
 
 
 def talkers(example: Example) -> list[str]:
@@ -153,7 +155,8 @@ def reasons(example: Example) -> dict[int, str]:
 
 def _mended(example: Example) -> MendedText:
     name = f"{example.name}.py"
-    return mend_text(example.text.encode(), name, example.lines, [], talkers(example), example.speculates)
+    names = sorted(all_names()) if example.rule == "substitute" else []
+    return mend_text(example.text.encode(), name, example.lines, [], talkers(example), example.speculates, names)
 
 
 def rewrite(page: Path) -> bool:

@@ -79,6 +79,8 @@ class _MendRequest(ctypes.Structure):
         ("functions", ctypes.c_void_p),
         ("function_count", ctypes.c_uint64),
         ("speculates", ctypes.c_uint64),
+        ("substitutes", ctypes.c_char_p),
+        ("substitutes_length", ctypes.c_uint64),
     )
 
 
@@ -180,6 +182,7 @@ class Library:
         functions: Sequence[int],
         talkers: Sequence[str],
         speculates: bool,
+        substitutes: Sequence[str] = (),
     ) -> bytes:
         """Mends `source` at these lines, and all of the functions that begin at those.
 
@@ -189,6 +192,7 @@ class Library:
         firsts = (ctypes.c_uint32 * len(functions))(*functions)
         name = file_name.encode("utf-8", "surrogateescape")
         names = b"".join(talker.encode() + b"\0" for talker in talkers)
+        others = b"".join(each.encode() + b"\0" for each in substitutes)
         request = _MendRequest(
             ctypes.sizeof(_MendRequest),
             len(lines),
@@ -200,6 +204,8 @@ class Library:
             ctypes.cast(firsts, ctypes.c_void_p),
             len(functions),
             speculates,
+            others,
+            len(others),
         )
         pointer = ctypes.POINTER(_Flat)()
         status = self._native.graphmend_mend(source, len(source), ctypes.byref(request), ctypes.byref(pointer))

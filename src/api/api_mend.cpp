@@ -85,6 +85,7 @@ std::string mend_to_flat(std::string bytes, const graphmend_mend_request& asked)
   request.functions.assign(asked.functions, asked.functions + asked.function_count);
   request.speculates = asked.speculates != 0;
   request.talkers = split_at_nul(asked.talkers, asked.talkers_length);
+  request.substitutes = split_at_nul(asked.substitutes, asked.substitutes_length);
   const FrontEnd front = read_python(std::move(bytes));
   if (!front.ok()) {
     FlatWriter writer;
@@ -98,7 +99,8 @@ bool is_sound(const graphmend_mend_request& request) {
   return request.struct_size == sizeof(graphmend_mend_request) &&
          (request.lines != nullptr || request.line_count == 0) &&
          (request.functions != nullptr || request.function_count == 0) && request.file_name != nullptr &&
-         (request.talkers != nullptr || request.talkers_length == 0);
+         (request.talkers != nullptr || request.talkers_length == 0) &&
+         (request.substitutes != nullptr || request.substitutes_length == 0);
 }
 
 }  // namespace

@@ -187,13 +187,16 @@ typedef struct graphmend_mend_request {
   uint64_t function_count;
   /* 1: values that Python needs may be predicted. */
   uint64_t speculates;
+  /* Names of what is traced as something else, each followed by a NUL byte; see `MendRequest` in src/mend/mend.h. */
+  const char* substitutes;
+  uint64_t substitutes_length;
 } graphmend_mend_request;
 
 /* One run of bytes: numbers are 32 bits, little-endian; a text is its length and then its bytes; a list is its count
  * and then its items. result:   status (0, or 1 when the source has syntax errors: then nothing follows), mended text,
  * pieces, mends, declined piece:    start, end, start and end in the original, 1 if copied and 0 if added mend: kind (0
- * postpone, 1 check, 2 select, 3 speculate), line, start and end of the statement, site, text of the outlined function,
- * its pieces, name of the class around it declined: line, reason */
+ * postpone, 1 check, 2 select, 3 speculate, 4 substitute), line, start and end of the statement, site, text of the
+ * outlined function, its pieces, name of the class around it declined: line, reason */
 typedef struct graphmend_flat {
   const char* data;
   uint64_t length;

@@ -12,6 +12,7 @@
 #include "mend/postpone.h"
 #include "mend/select.h"
 #include "mend/speculate.h"
+#include "mend/substitute.h"
 #include "source/line_index.h"
 
 namespace graphmend {
@@ -127,13 +128,14 @@ class Mender {
       edits_.push_back({{span.start, span.start}, std::move(postponed->prefix)});
       return true;
     }
+    const bool substituted = mend_substitutes(place, line);
     if (kind == NodeKind::If || kind == NodeKind::Elif || kind == NodeKind::Assert) {
       if (auto checked = check(context_, place, reason)) {
         result_.mends.push_back({MendKind::Check, line, span, checked->site, {}});
         edits_.push_back({checked->replaced, std::move(checked->test)});
         return true;
       }
-      if (kind == NodeKind::Assert) return false;
+      if (kind == NodeKind::Assert) return substituted;
       std::string other;
       auto selected = select_branch(context_, facts(), place, other);
       if (selected) {
@@ -141,12 +143,12 @@ class Mender {
         mend_inside(place, line);
       }
       // Where the trace finds that the sides do not fit together, the test is predicted.
-      if (mend_values(place, line) || selected) return true;
+      if (mend_values(place, line) || selected || substituted) return true;
       reason = "branch on a tensor's value; " + other;
       return false;
     }
     const bool chosen = mend_choices(place, line, reason);
-    return mend_values(place, line) || chosen;
+    return mend_values(place, line) || chosen || substituted;
   }
 
   // Whatever may break in a function, what is nested in it left out.
@@ -160,7 +162,8 @@ class Mender {
       }
       const bool tests = kind == NodeKind::If || kind == NodeKind::Elif || kind == NodeKind::Assert;
       std::string reason;
-      const bool values = context_.request.speculates && node_group(kind) == NodeGroup::Statement;
+      const bool asks = context_.request.speculates || !context_.request.substitutes.empty();
+      const bool values = asks && node_group(kind) == NodeGroup::Statement;
       if (tests || values || only_talks(context_, id)) {
         mend_place(id, lines.position(context_.span(id).start).line, reason);
       }
@@ -177,6 +180,16 @@ class Mender {
     std::vector<Speculated> all = speculate(context_, facts(), place);
     for (Speculated& one : all) {
       result_.mends.push_back({MendKind::Speculate, line, context_.span(place), one.site, {}});
+      edits_.push_back({one.replaced, std::move(one.text)});
+    }
+    return !all.empty();
+  }
+
+  // Calls that are traced as others.
+  bool mend_substitutes(NodeId place, uint32_t line) {
+    std::vector<Substituted> all = substitute(context_, place);
+    for (Substituted& one : all) {
+      result_.mends.push_back({MendKind::Substitute, line, context_.span(place), one.site, {}});
       edits_.push_back({one.replaced, std::move(one.text)});
     }
     return !all.empty();

@@ -25,9 +25,13 @@ struct MendRequest {
   bool speculates = false;
   // Dotted names of what only talks to the outside in this file: "print", "warnings.warn", "logger.*".
   std::vector<std::string> talkers;
+  // Names of calls that are traced as others which do the same; `.name` of attributes, `.name =` of assignments to
+  // them, `out= name` of calls with such an output, `resized=` of all whose output was just made, `raise name` of
+  // exceptions, `with name` of what is entered, `import` of modules that may be missing.
+  std::vector<std::string> substitutes;
 };
 
-enum class MendKind : uint8_t { Postpone, Check, Select, Speculate };
+enum class MendKind : uint8_t { Postpone, Check, Select, Speculate, Substitute };
 
 // A piece of mended text. Copied text has its own place in the original; added text stands for the place it serves.
 struct Piece {

@@ -13,12 +13,14 @@ import dataclasses
 import inspect
 import random
 import time
+from collections.abc import Container, Iterator
 from types import CodeType, FunctionType
 from typing import Any
 
 from graphmend._mending import mended_code, replay, speculate
 from graphmend._mending.backend import MendedBackend
 from graphmend._mending.mended_file import Mend
+from graphmend._mending.substitutes import is_inside, names_for
 from graphmend._mending.transaction import Miss
 from graphmend._reporting.report import Break, Report
 from graphmend._torch.breaks import (
@@ -46,6 +48,7 @@ from graphmend._torch.frames import (
     set_eval_frame,
     skip_code,
 )
+from graphmend._torch.settings import has_setting, patch_for
 
 # What broke before it was mended, by site: code that is mended already does not break when it is compiled once more.
 _broken: dict[str, Break] = {}
@@ -57,7 +60,7 @@ _MAX_RAISED = 8
 
 _TALKING = frozenset(["postpone"])
 # What needs no prediction.
-_EXACT = frozenset(["postpone", "check", "select"])
+_EXACT = frozenset(["postpone", "check", "select", "substitute"])
 # Nothing is changed in the source: Dynamo itself traces the number as a symbol.
 _CAPTURE = Mend("capture", line=0, start=0, end=0, site="", outlined="", pieces=(), class_name="")
 
@@ -71,6 +74,9 @@ class MendingCallback:
         self.backend = backend
         self.report = report
         self.fullgraph = fullgraph
+        # Types of breaks for which the frame is compiled with other settings.
+        self.set_for: set[str] = set()
+        self.refused: set[str] = set()
 
     def __call__(self, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
         convert = self._torchdynamo_orig_backend
@@ -79,6 +85,8 @@ class MendingCallback:
         self.backend.codes.add(code)
         if self.backend.disabled or not can_wrap_frame(code):
             return self._convert_plainly(frame, cache_entry, frame_state)
+        self.set_for.clear()
+        self.refused.clear()
         for _ in range(_MAX_ROUNDS):
             started = time.perf_counter()
             traced = mended_code.replacement(code, frame.f_globals, bool(self.backend.speculates))
@@ -95,14 +103,14 @@ class MendingCallback:
                 place = break_place(error)
                 if self._stop_capturing(code, hangs_on_symbol(error)):
                     continue
-                if place is None or not self._mend(place, code):
+                if place is None or not (self._set(place) or self._mend(place, code)):
                     if self.fullgraph:
                         raise
                     result = self._convert_with_breaks(frame, cache_entry, frame_state)
                     break
                 self.report.seconds += time.perf_counter() - started
             except TorchRuntimeError:
-                if self._stop_capturing(code):
+                if self._stop_capturing(code) or self._unset():
                     continue
                 # A side that was not meant may be what does not fit.
                 if not self.backend.frame.selected:
@@ -110,7 +118,7 @@ class MendingCallback:
                 for site in self.backend.frame.selected:
                     self.backend.declined[site] = "computing all sides failed"
             except Exception:
-                if self._stop_capturing(code):
+                if self._stop_capturing(code) or self._unset():
                     continue
                 # Whatever it is, it is Dynamo's to say, of the program as it was written.
                 return self._convert_plainly(frame, cache_entry, frame_state)
@@ -157,9 +165,26 @@ class MendingCallback:
         with self._settings():
             return convert(view, cache_entry, frame_state)
 
-    def _settings(self) -> contextlib.AbstractContextManager[Any]:
+    @contextlib.contextmanager
+    def _settings(self) -> Iterator[None]:
         # An effect that shows a counter would else be compiled anew for each of its values.
-        return changing_attributes() if self.report.mended else contextlib.nullcontext()
+        with changing_attributes() if self.report.mended else contextlib.nullcontext(), patch_for(self.set_for):
+            yield
+
+    def _set(self, place: Place) -> bool:
+        """Whether another setting of Dynamo's mends the break."""
+        if place.gb_type in self.set_for | self.refused or not has_setting(place.gb_type):
+            return False
+        self.set_for.add(place.gb_type)
+        self._note(place, Mend("setting", place.line, 0, 0, "", "", (), ""))
+        return True
+
+    def _unset(self) -> bool:
+        """Does without the settings for this frame, if there are any: Dynamo may fail where it would have broken."""
+        changed = bool(self.set_for)
+        self.refused |= self.set_for
+        self.set_for.clear()
+        return changed
 
     def _raises_for_sure(self, code: CodeType) -> bool:
         """Whether this call raises: what was predicted are its own values. It then runs as it is, unless it often does;
@@ -212,8 +237,19 @@ class MendingCallback:
             if self._stop_capturing(code):
                 return True
             declined = {**self.backend.notes, **self.backend.declined}
-            reasons = [declined[site] for site in mended_code.sites(place) if site in declined]
+            meant = {"postpone", "check", "select", "speculate"}
+            if names_for(place.gb_type):
+                meant.add("substitute")
+            around = [place, *place.callers()]
+            sites = [site for each in around for site, kind in mended_code.sites(each).items() if kind in meant]
+            reasons = [declined[site] for site in sites if site in declined]
+            # What was to help, where the break is one inside of what is called there.
+            self.report.mended[:] = [each for each in self.report.mended if not _is_declined(each, declined)]
             mend = reasons[0] if reasons else self.backend.frame.trouble or mend
+        return self._note(place, mend)
+
+    def _note(self, place: Place, mend: Mend | str) -> bool:
+        """Adds a break to the report; whether it is mended."""
         is_mended = isinstance(mend, Mend)
         entry = Break(
             gb_type=place.gb_type,
@@ -245,7 +281,8 @@ class MendingCallback:
             return place, mend
         # A statement that only talks may break anywhere inside of what it calls.
         for outer in place.callers():
-            talking = mended_code.mend(outer, traced, speculates, only=_TALKING)
+            wanted = _TALKING | {"substitute"} if is_inside(place.gb_type) else _TALKING
+            talking = mended_code.mend(outer, traced, speculates, only=wanted)
             if isinstance(talking, Mend):
                 return outer, talking
         if reads_scalar(place) and self._capture(place, code):
@@ -255,6 +292,10 @@ class MendingCallback:
 
 def _place(entry: Break) -> tuple[str, int]:
     return entry.file, entry.line
+
+
+def _is_declined(entry: Break, declined: Container[str]) -> bool:
+    return entry.mend == "substitute" and all(site in declined for site, _ in entry.sites)
 
 
 class Recovery:

@@ -25,7 +25,7 @@ from typing import Any
 import torch
 
 from graphmend import _config
-from graphmend._mending import effects, mended_file, scope
+from graphmend._mending import effects, mended_file, scope, substitutes
 from graphmend._mending.mended_file import Mend, MendedText
 from graphmend._torch.breaks import Place
 
@@ -81,7 +81,7 @@ def mend(
             return "it stands behind a break that is left"
         if code.co_name.startswith("<"):
             return "it stands in a lambda or a comprehension"
-        return _source_of(code, space, speculates).mend(code, place.line, only)
+        return _source_of(code, space, speculates).mend(code, place, only)
 
 
 def is_resumed(code: CodeType) -> bool:
@@ -206,6 +206,8 @@ class MendedSource:
         self.lines: list[int] = []
         # Lines of functions that are mended wherever they may break.
         self.functions: list[int] = []
+        # Names of calls that are traced as others.
+        self.substitutes: set[str] = set()
         self.mended: MendedText | None = None
         # The file's own code objects in order, and for each the one to trace.
         self.originals: list[CodeType] = []
@@ -224,18 +226,21 @@ class MendedSource:
         """Whether this is code of the file; what is traced may be mended already."""
         return code in self.originals or code in self.codes.values()
 
-    def mend(self, code: CodeType, line: int, only: frozenset[str] | None) -> Mend | str:
+    def mend(self, code: CodeType, place: Place, only: frozenset[str] | None) -> Mend | str:
         if self.trouble:
             return self.trouble
         if not self.has(code):
             return "the running code is not what its file compiles to; the file was changed, or another tool rewrote it"
-        if line in self.lines:
+        line = place.line
+        names = self.substitutes | set(substitutes.names_for(place.gb_type))
+        if line in self.lines and names == self.substitutes:
             return "it broke again after it was mended"
-        mended = self._mend_text([*self.lines, line], self.functions)
+        lines = self.lines if line in self.lines else [*self.lines, line]
+        mended = self._mend_text(lines, self.functions, names)
         if line in mended.declined:
             return mended.declined[line]
         known = {mend.site for mend in self.mended.mends} if self.mended else set()
-        added = [mend for mend in mended.mends if mend.site not in known]
+        added = [mend for mend in mended.mends if mend.site not in known and mend.line == line]
         if not added:
             return "it broke again after it was mended"
         if only is not None and added[0].kind not in only:
@@ -243,19 +248,24 @@ class MendedSource:
         trouble = self._install(mended)
         if trouble:
             return trouble
-        self.lines.append(line)
+        self.lines = lines
+        self.substitutes = names
         return added[0]
 
     def mend_function(self, code: CodeType) -> None:
         line = min(_lines(code))
         if line in self.functions:
             return
-        mended = self._mend_text(self.lines, [*self.functions, line])
+        names = substitutes.all_names()
+        mended = self._mend_text(self.lines, [*self.functions, line], names)
         if self._install(mended) is None:
+            self.substitutes = names
             self.functions.append(line)
 
-    def _mend_text(self, lines: list[int], functions: list[int]) -> MendedText:
-        return mended_file.mend_text(self.source, self.name, lines, functions, self.talkers(), self.speculates)
+    def _mend_text(self, lines: list[int], functions: list[int], names: set[str]) -> MendedText:
+        return mended_file.mend_text(
+            self.source, self.name, lines, functions, self.talkers(), self.speculates, sorted(names)
+        )
 
     def talkers(self) -> list[str]:
         """Names in this file's globals of what only talks to the outside."""

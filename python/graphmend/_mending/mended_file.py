@@ -10,6 +10,7 @@ import __future__
 import ast
 import bisect
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
@@ -84,7 +85,7 @@ class _Flat:
         )
 
 
-_KINDS = ("postpone", "check", "select", "speculate")
+_KINDS = ("postpone", "check", "select", "speculate", "substitute")
 
 
 def mend_text(
@@ -94,9 +95,10 @@ def mend_text(
     functions: list[int],
     talkers: list[str],
     speculates: bool = True,
+    substitutes: Sequence[str] = (),
 ) -> MendedText:
     """Asks the native library for the mends of these lines, and of all that may break in the functions around those."""
-    flat = _Flat(library().mend(source, file_name, lines, functions, talkers, speculates))
+    flat = _Flat(library().mend(source, file_name, lines, functions, talkers, speculates, substitutes))
     if flat.number() != 0:
         raise SourceError(file_name)
     result = MendedText(flat.bytes(), flat.pieces())

@@ -23,6 +23,8 @@ _DONE = {
     "select": "both sides are computed, and the right one is taken",
     "capture": "the number is a symbol in the graph",
     "speculate": "its value is predicted; when it is another, your own code runs",
+    "substitute": "another call that does the same is traced",
+    "setting": "traced with another setting of Dynamo's",
 }
 
 _registry: "weakref.WeakValueDictionary[int, Report]" = weakref.WeakValueDictionary()

@@ -1,0 +1,85 @@
+"""NumPy's calls that Dynamo does not take, as others that it does. Without NumPy there are none."""
+
+from typing import Any
+
+import torch
+
+from graphmend._mending.marks_asked import own_backend
+from graphmend._mending.marks_value import value
+from graphmend._torch.tracing import assume_constant_result
+
+try:
+    import numpy as np
+except ImportError:
+    np = None  # type: ignore[assignment,unused-ignore]
+
+_DTYPES = {}
+if np is not None:
+    for _name in ("float64", "float32", "float16", "int64", "int32", "int16", "int8", "uint8", "bool"):
+        _DTYPES[getattr(torch, _name)] = np.dtype(_name)
+
+
+@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+def speculates() -> bool:
+    """Whether values are predicted."""
+    backend = own_backend()
+    return backend is not None and backend.speculates is True
+
+
+def is_array(thing: Any) -> bool:
+    return np is not None and isinstance(thing, np.ndarray)
+
+
+def dtype_of(array: Any) -> Any:
+    """`array.dtype`"""
+    return _DTYPES[torch.from_numpy(array).dtype]
+
+
+def reduce(site: str, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any] | None:
+    """`np.maximum.reduce(array)`; a sum would be added up in another order"""
+    if len(args) != 1 or kwargs or not is_array(args[0]) or args[0].ndim < 2 or args[0].shape[0] == 0:
+        # Of a single row NumPy makes a number, which Dynamo has as an array.
+        return None
+    if owner is np.maximum:
+        return (np.max(args[0], axis=0),)
+    return (np.min(args[0], axis=0),) if owner is np.minimum else None
+
+
+def outer(site: str, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any] | None:
+    """`np.add.outer(one, other)` of rows, and its like"""
+    if len(args) != 2 or kwargs or not is_array(args[0]) or not is_array(args[1]):
+        return None
+    if args[0].ndim != 1 or args[1].ndim != 1 or torch.from_numpy(args[0]).dtype != torch.from_numpy(args[1]).dtype:
+        return None
+    if owner is np.add:
+        return (args[0][:, None] + args[1],)
+    if owner is np.subtract:
+        return (args[0][:, None] - args[1],)
+    return (args[0][:, None] * args[1],) if owner is np.multiply else None
+
+
+def to_bytes(site: str, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any] | None:
+    """`array.tobytes()` of numbers that are predicted, and compared after the graph"""
+    if args or kwargs or not is_array(owner) or not speculates():
+        return None
+    tensor = torch.from_numpy(owner)
+    if tensor.dtype not in (torch.float64, torch.float32, torch.int64, torch.int32) or tensor.numel() > 64:
+        return None
+    numbers = value(site, "tolist", tensor.flatten())
+    # Which of the many that are no number it is, is not compared.
+    return (_bytes_of(tuple(numbers), str(tensor.dtype)),) if not any(x != x for x in numbers) else None
+
+
+@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+def _bytes_of(numbers: tuple[Any, ...], dtype: str) -> bytes:
+    return np.array(numbers, dtype=dtype.removeprefix("torch.")).tobytes()
+
+
+def is_in(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any] | None:
+    """`np.isin(array, others)`"""
+    if np is None or called is not np.isin or len(args) != 2 or kwargs:
+        return None
+    if not is_array(args[0]) or not is_array(args[1]) or args[0].ndim == 0:
+        return None
+    one, other = torch.from_numpy(args[0]), torch.from_numpy(args[1])
+    return (torch.isin(one, other).numpy(),) if one.dtype == other.dtype else None
