@@ -33,7 +33,7 @@ def rows() -> list[tuple[str, str, str, str]]:
         state = cases[gb_type].state if gb_type in cases else None
         match state:
             case Mended(rule, speculates):
-                link = f"[{rule}](../rules/{rule}.md)" if rule != "setting" else "a setting of Dynamo's"
+                link = _link(rule)
                 found.append((number, gb_type, "mended", link + (", with `speculate=True`" if speculates else "")))
             case Left(reason):
                 found.append((number, gb_type, "left", reason))
@@ -42,6 +42,13 @@ def rows() -> list[tuple[str, str, str, str]]:
             case None:
                 found.append((number, gb_type, "not shown", MISSING[gb_type]))
     return found
+
+
+def _link(rule: str) -> str:
+    if rule == "setting":
+        return "a setting of Dynamo's"
+    # A symbol is no mend of the source, and is told of where it does not do.
+    return f"[{rule}](../rules/{'speculate' if rule == 'capture' else rule}.md)"
 
 
 def page() -> str:

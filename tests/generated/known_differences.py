@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from .compare import Difference
 from .observe import Observation
@@ -48,15 +49,40 @@ def _warned_again(difference: Difference, program: Program) -> bool:
         return False
     call = difference.path[0]
     assert isinstance(call, int)
-    given = [event for seen in program.eager[:call] for event in seen.events if event["kind"] == "warning"]
+    given = [_said(event) for seen in program.eager[:call] for event in seen.events if event["kind"] == "warning"]
     # Eager's events in their order, and between them nothing but warnings that it gave before.
-    expected = list(difference.expected)
+    expected = [event for event in difference.expected if event["kind"] == "warning"]
+    rest = []
     for event in difference.seen:
-        if expected and event == expected[0]:
-            given.append(expected.pop(0))
-        elif event["kind"] != "warning" or event not in given:
-            return False
-    return not expected
+        if event["kind"] == "warning":
+            if expected and _said(event) == _said(expected[0]):
+                given.append(_said(expected.pop(0)))
+            elif _said(event) in given:
+                continue
+            else:
+                return False
+        rest.append(event)
+    return _levelled(rest) == _levelled(difference.expected)
+
+
+def _said(event: dict[str, Any]) -> tuple[Any, ...]:
+    """A warning without its place, which a break can move."""
+    return event.get("category"), event["text"]
+
+
+def _levelled(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Events without what a break shows in them; what is printed with nothing in between is one text."""
+    found: list[dict[str, Any]] = []
+    for event in events:
+        event = {
+            key: value for key, value in event.items() if event["kind"] != "warning" or key not in ("file", "line")
+        }
+        if str(event.get("function", "")).startswith(_RESUME):
+            event["function"] = event["function"].removeprefix(_RESUME).rpartition("_at_")[0]
+        if found and event["kind"] == found[-1]["kind"] == "stdout":
+            event = {**event, "text": found.pop()["text"] + event["text"]}
+        found.append(event)
+    return found
 
 
 def _resumed_frames(difference: Difference, program: Program) -> bool:
@@ -147,6 +173,26 @@ def _history(difference: Difference, program: Program) -> bool:
     return without[0] == without[1] and len(expected) == len(seen) and own
 
 
+def _missing_attribute(difference: Difference, program: Program) -> bool:
+    call = difference.path[0]
+    assert isinstance(call, int)
+    error = program.eager[call].error
+    # What it leaves behind shows in the calls after it as well.
+    missing = any(seen.error and seen.error["type"] == "builtins.AttributeError" for seen in program.eager[: call + 1])
+    if difference.place.startswith("error"):
+        return difference.place == "error.frames" and error is not None and error["type"] == "builtins.AttributeError"
+    return missing and difference.place.split(".")[0] in ("globals", "owner")
+
+
+def _compiled_caller(difference: Difference, program: Program) -> bool:
+    return (
+        difference.place in ("events.file", "events.line")
+        and difference.seen in ("outside", 0)
+        and "COMPILE(" in program.text
+        and "stacklevel=" in program.text
+    )
+
+
 def _assert_message(eager: Observation, plain: Observation) -> bool:
     error = plain.error
     return error is not None and error["type"] == "builtins.TypeError" and "_assert_async()" in repr(error["args"])
@@ -161,6 +207,12 @@ def _raised_class(eager: Observation, plain: Observation) -> bool:
 
 
 KNOWN = [
+    Known(
+        "compiled-caller",
+        "between a compiled function and its caller stand functions of torch, at which a stacklevel can point",
+        _compiled_caller,
+        anywhere=True,
+    ),
     Known(
         "history",
         "a tensor that is shown says grad_fn=<CompiledFunctionBackward> when it comes out of a graph that AOTAutograd"
@@ -221,6 +273,13 @@ KNOWN = [
         "unformatted-float",
         "an f-string that is one field with such a float and a nested format is rebuilt as the float itself",
         _unformatted_float,
+    ),
+    Known(
+        "missing-attribute",
+        "a method that an object does not have is looked up after a graph, and before the program's own changes of"
+        " objects are written back",
+        _missing_attribute,
+        anywhere=True,
     ),
     Known(
         "assert-message",

@@ -209,6 +209,14 @@ class MendingCallback:
         self.report.mended[:] = [entry for entry in self.report.mended if _place(entry) not in places]
         return True
 
+    def _unselect(self, place: Place) -> bool:
+        """Branches around a break that stays are not selected: their sides would be joined outside of the graph."""
+        sites = [site for each in (place, *place.callers()) for site in mended_code.selected_around(each)]
+        sites = [site for site in sites if site in self.backend.frame.selected and site not in self.backend.declined]
+        for site in sites:
+            self.backend.declined[site] = "a break inside of it stays"
+        return bool(sites)
+
     def _bound_versions(self, code: CodeType) -> None:
         """Predictions that go on changing must not use up the limit of recompilations, behind which all is eager."""
         keys = self.backend.frame.keys
@@ -234,7 +242,7 @@ class MendingCallback:
     def _mend(self, place: Place, code: CodeType) -> bool:
         place, mend = self._find_mend(place, code)
         if isinstance(mend, str):
-            if self._stop_capturing(code):
+            if self._stop_capturing(code) or self._unselect(place):
                 return True
             declined = {**self.backend.notes, **self.backend.declined}
             meant = {"postpone", "check", "select", "speculate"}

@@ -170,6 +170,23 @@ def sites(place: Place) -> dict[str, str]:
     return {mend.site: mend.kind for mend in mends if mend.line == place.line}
 
 
+def selected_around(place: Place) -> list[str]:
+    """The sites of branches that are selected, and that the place stands in."""
+    sources = [source for (file, _, _), source in _sources.items() if file == place.file and source.mended]
+    found = []
+    for source in sources:
+        start = _offset(source.source, place.line)
+        mends = source.mended.mends if source.mended else []
+        found += [each.site for each in mends if each.kind == "select" and each.start < start < each.end]
+    return found
+
+
+def _offset(source: bytes, line: int) -> int:
+    """Where the text of a line begins."""
+    before = source.splitlines(keepends=True)[: line - 1]
+    return sum(map(len, before)) + 1
+
+
 @functools.cache
 def _is_foreign(file: str) -> bool:
     """Whether a file belongs to torch or to Python: the breaks there are theirs, and theirs to mend."""
