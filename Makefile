@@ -138,6 +138,11 @@ table2: build-release .venv/ready ## the paper's rows: plain, Dynamo's settings,
 	$(step) "the paper's rows"
 	@$(in_checkout) -m bench.table2.run $(ARGS)
 
+.PHONY: bench-gpu
+bench-gpu: build-release .venv/ready ## guards in every layer of a model on a GPU, in bench/results/gpu_guards.md
+	$(step) "guards on a GPU"
+	@$(in_checkout) -m bench.gpu_guards --output bench/results/gpu_guards.md $(ARGS)
+
 .PHONY: generated
 generated: build-release .venv/ready ## random programs, mended and not (ARGS="--programs N --backend B --seed S")
 	$(step) "generated programs"
