@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from .compare import Difference
-from .observe import Observation
+from .observe import Event, Observation
 
 _TEXTS = ("events.text", "events.message", "events.template", "events.args", "events.kept", "error.args")
 _RESUME = "torch_dynamo_resume_in_"
@@ -54,9 +54,16 @@ def _warned_again(difference: Difference, program: Program) -> bool:
     for event in difference.seen:
         if expected and event == expected[0]:
             given.append(expected.pop(0))
-        elif event["kind"] != "warning" or event not in given:
+        elif event["kind"] != "warning" or not _was_given(event, given, call, program):
             return False
     return not expected
+
+
+def _was_given(event: Event, given: list[Event], call: int, program: Program) -> bool:
+    if event in given:
+        return True
+    elsewhere = [{**other, "line": 0} for other in given]
+    return _is_warm(program, call, event.get("line", 0)) and {**event, "line": 0} in elsewhere
 
 
 def _resumed_frames(difference: Difference, program: Program) -> bool:
@@ -94,11 +101,14 @@ def _resumed_stacklevel(difference: Difference, program: Program) -> bool:
 
 def _warm_line(difference: Difference, program: Program) -> bool:
     call = difference.path[0]
-    if difference.place != "events.line" or not isinstance(call, int) or call < 7:
-        return False
+    assert isinstance(call, int)
+    return difference.place == "events.line" and _is_warm(program, call, difference.seen)
+
+
+def _is_warm(program: Program, call: int, line: int) -> bool:
+    """Whether a line is a function's first, and the call one in which Dynamo's code says that of other lines."""
     lines = program.text.splitlines()
-    line = int(difference.seen)
-    return 0 < line <= len(lines) and lines[line - 1].lstrip().startswith("def ")
+    return call >= 7 and 0 < line <= len(lines) and lines[line - 1].lstrip().startswith("def ")
 
 
 def _from_call(cause: Callable[[Observation, Observation], bool]) -> Callable[[Difference, Program], bool]:
