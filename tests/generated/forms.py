@@ -241,10 +241,13 @@ def _calls(w: Writer, form: str, arity: int, frozen: set[str], grad_inputs: bool
     w.line(f"SETTINGS = {settings!r}")
     w.line("# Per call: the inputs (kind, shape, scale, shift, seed), the context around it, what is set before it.")
     with w.block("CALLS = ["):
-        made: dict[int, str] = {}
+        made: dict[int, list[tuple[str, tuple[int, ...], float, float, int]]] = {}
         for kind in _kinds(w) if w.speculates else range(w.random.choice([3, 4, 4, 5])):
             if kind not in made:
-                made[kind] = repr(_arguments(w, kind, w.random.choice(shapes), arity, frozen, grad_inputs))
+                made[kind] = _arguments(w, kind, w.random.choice(shapes), arity, frozen, grad_inputs)
+                if w.speculates and made.keys() - {kind} and w.chance(0.3):
+                    w.use("inputs.counts_only")
+                    made[kind][:-1] = next(iter(made.values()))[:-1]
             around = w.choose(CONTEXTS) if w.chance(0.05) else context
             w.use(f"context.{around}")
             before: dict[str, object] = {}
@@ -257,7 +260,7 @@ def _calls(w: Writer, form: str, arity: int, frozen: set[str], grad_inputs: bool
             if form in ("module", "method") and w.chance(0.06):
                 before["set"] = {"flag": w.chance(0.5), "count": 10}
                 w.use("before.set")
-            w.line(f"({made[kind]}, {around!r}, {before!r}),")
+            w.line(f"({made[kind]!r}, {around!r}, {before!r}),")
     w.line("]")
 
 

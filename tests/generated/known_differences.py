@@ -120,11 +120,14 @@ def _resumed_stacklevel(difference: Difference, program: Program) -> bool:
 
 def _warm_line(difference: Difference, program: Program) -> bool:
     call = difference.path[0]
-    if difference.place != "events.line" or not isinstance(call, int) or call < 7:
-        return False
+    assert isinstance(call, int)
+    return difference.place == "events.line" and _is_warm(program, call, difference.seen)
+
+
+def _is_warm(program: Program, call: int, line: int) -> bool:
+    """Whether a line is a function's first, and the call one in which Dynamo's code says that of other lines."""
     lines = program.text.splitlines()
-    line = int(difference.seen)
-    return 0 < line <= len(lines) and lines[line - 1].lstrip().startswith("def ")
+    return call >= 7 and 0 < line <= len(lines) and lines[line - 1].lstrip().startswith("def ")
 
 
 def _from_call(cause: Callable[[Observation, Observation], bool]) -> Callable[[Difference, Program], bool]:

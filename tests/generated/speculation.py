@@ -250,7 +250,11 @@ def loop(w: Writer) -> None:
                 w.line(f"print({i}.item())")
         elif form == "sites":
             w.use("wanted.occurrences")
-            if w.chance(0.5):
+            form_of = w.random.random()
+            if form_of < 0.4:
+                # The first time round it is always the same.
+                w.line(f"{total} += int({wanted_counts(w)}[:{i}].sum())")
+            elif form_of < 0.7:
                 w.line(f"{total} += int(({e.full_name(w)}[{i} % 2] > {e.threshold(w)}).sum())")
             else:
                 w.line(f"{total} += {wanted_counts(w)}[{i} % 3].item()")
