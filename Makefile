@@ -138,6 +138,11 @@ table2: build-release .venv/ready ## the paper's rows: plain, Dynamo's settings,
 	$(step) "the paper's rows"
 	@$(in_checkout) -m bench.table2.run $(ARGS)
 
+.PHONY: bench-speculation
+bench-speculation: build-release .venv/ready ## predictions that hold and that fail, in bench/results/speculation.md
+	$(step) "predictions"
+	@$(in_checkout) -m bench.speculation --output bench/results/speculation.md $(ARGS)
+
 .PHONY: bench-gpu
 bench-gpu: build-release .venv/ready ## guards in every layer of a model on a GPU, in bench/results/gpu_guards.md
 	$(step) "guards on a GPU"
