@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphmend._mending.mended_file import MendedText, mend_text
-from graphmend._mending.substitutes import all_names
+from graphmend._mending.substitutes import NAMES
 
 RULES = Path(__file__).resolve().parent.parent / "rules"
 
@@ -155,7 +155,7 @@ def reasons(example: Example) -> dict[int, str]:
 
 def _mended(example: Example) -> MendedText:
     name = f"{example.name}.py"
-    names = sorted(all_names()) if example.rule == "substitute" else []
+    names = sorted({name for names in NAMES.values() for name in names}) if example.rule == "substitute" else []
     return mend_text(example.text.encode(), name, example.lines, [], talkers(example), example.speculates, names)
 
 

@@ -154,6 +154,7 @@ class Mender {
   // Whatever may break in a function, what is nested in it left out.
   void mend_function(NodeId function, const LineIndex& lines) {
     const Tree& tree = context_.tree;
+    around_ = true;
     for (NodeId id = function + 1; id < tree.end_of(function);) {
       const NodeKind kind = tree.kind(id);
       if (kind == NodeKind::FunctionDef || kind == NodeKind::ClassDef || kind == NodeKind::Lambda) {
@@ -177,7 +178,7 @@ class Mender {
   // Whatever in a statement needs the value of a tensor in Python.
   bool mend_values(NodeId place, uint32_t line) {
     if (!context_.request.speculates) return false;
-    std::vector<Speculated> all = speculate(context_, facts(), place);
+    std::vector<Speculated> all = speculate(context_, facts(), place, !around_);
     for (Speculated& one : all) {
       result_.mends.push_back({MendKind::Speculate, line, context_.span(place), one.site, {}});
       edits_.push_back({one.replaced, std::move(one.text)});
@@ -235,6 +236,8 @@ class Mender {
   Mended& result_;
   std::set<NodeId> seen_;
   std::vector<Edit> edits_;
+  // Whole functions are mended, of which it is not known where they broke.
+  bool around_ = false;
   // Made when the first mend needs them.
   std::unique_ptr<ModuleFacts> facts_;
 };

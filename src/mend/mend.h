@@ -26,8 +26,7 @@ struct MendRequest {
   // Dotted names of what only talks to the outside in this file: "print", "warnings.warn", "logger.*".
   std::vector<std::string> talkers;
   // Names of calls that are traced as others which do the same; `.name` of attributes, `.name =` of assignments to
-  // them, `out= name` of calls with such an output, `resized=` of all whose output was just made, `raise name` of
-  // exceptions, `with name` of what is entered, `import` of modules that may be missing.
+  // them, `with name` of what is entered.
   std::vector<std::string> substitutes;
 };
 

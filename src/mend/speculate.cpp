@@ -27,8 +27,8 @@ bool is_one_of(std::string_view name, const std::array<std::string_view, n>& nam
 
 class Speculation {
  public:
-  Speculation(const MendContext& context, const ModuleFacts& facts)
-      : context_(context), tree_(context.tree), facts_(facts) {}
+  Speculation(const MendContext& context, const ModuleFacts& facts, bool elements)
+      : context_(context), tree_(context.tree), facts_(facts), elements_(elements) {}
 
   void header(NodeId statement) {
     const NodeKind kind = tree_.kind(statement);
@@ -58,7 +58,6 @@ class Speculation {
         continue;
       }
       if (kind == NodeKind::Call) call(id);
-      if (kind == NodeKind::Slice) slice(id);
       if (kind == NodeKind::Subscript) subscript(id);
       if (kind == NodeKind::IfExp) test(IfExpView(tree_, id).test);
       ++id;
@@ -128,8 +127,9 @@ class Speculation {
       return;
     }
     // Whose method it is shows while tracing; a name can be looked at twice.
-    const std::string owner = context_.dotted_name(receiver);
-    if (!owner.empty() && is_one_of(method, kSizedMethods)) sizes(arguments, owner);
+    if (tree_.kind(receiver) == NodeKind::Name && is_one_of(method, kSizedMethods)) {
+      sizes(arguments, std::string(context_.text_of(receiver)));
+    }
   }
 
   // Calls whose result is as long as a tensor has elements that are not zero. Without a receiver they are torch's own
@@ -193,17 +193,27 @@ class Speculation {
     }
   }
 
-  void slice(NodeId id) {
+  // Bounds of slices of what a name stands for: whose slices they are shows while tracing.
+  void slice(NodeId id, const std::string& owner) {
     for (NodeId bound : tree_.children(id)) {
       if (tree_.kind(bound) != NodeKind::Number && tree_.kind(bound) != NodeKind::UnaryOp)
-        wrap(bound, "index", "None, ", bound);
+        wrap(bound, "index", owner + ", ", bound);
+    }
+  }
+
+  void slices(NodeId key, const std::string& owner) {
+    if (tree_.kind(key) == NodeKind::Slice) return slice(key, owner);
+    if (tree_.kind(key) != NodeKind::Tuple) return;
+    for (NodeId part : tree_.children(key)) {
+      if (tree_.kind(part) == NodeKind::Slice) slice(part, owner);
     }
   }
 
   // `x[mask]`, or a list's element by a tensor.
   void subscript(NodeId id) {
     const SubscriptView view(tree_, id);
-    if (tree_[id].context() != Context::Load) return;
+    if (tree_.kind(view.value) == NodeKind::Name) slices(view.slice, std::string(context_.text_of(view.value)));
+    if (!elements_ || tree_[id].context() != Context::Load) return;
     switch (tree_.kind(view.slice)) {
       case NodeKind::Name:
       case NodeKind::Attribute:
@@ -242,13 +252,15 @@ class Speculation {
   const MendContext& context_;
   const Tree& tree_;
   const ModuleFacts& facts_;
+  bool elements_;
   std::vector<Speculated> found_;
 };
 
 }  // namespace
 
-std::vector<Speculated> speculate(const MendContext& context, const ModuleFacts& facts, NodeId statement) {
-  Speculation speculation(context, facts);
+std::vector<Speculated> speculate(const MendContext& context, const ModuleFacts& facts, NodeId statement,
+                                  bool elements) {
+  Speculation speculation(context, facts, elements);
   speculation.header(statement);
   return speculation.take();
 }

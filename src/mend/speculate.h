@@ -17,7 +17,9 @@ struct Speculated {
   std::string site;
 };
 
-// Of the statement itself, or of the header of one that has a body. Empty when nothing in it needs a value.
-std::vector<Speculated> speculate(const MendContext& context, const ModuleFacts& facts, NodeId statement);
+// Of the statement itself, or of the header of one that has a body. Empty when nothing in it needs a value. Without
+// `elements`, what is between brackets is left: nearly always it is no tensor, and nobody has said that it broke there.
+std::vector<Speculated> speculate(const MendContext& context, const ModuleFacts& facts, NodeId statement,
+                                  bool elements);
 
 }  // namespace graphmend

@@ -16,13 +16,8 @@ class Substitution {
 
   void header(NodeId statement) {
     const NodeKind kind = tree_.kind(statement);
-    if (kind == NodeKind::Import || kind == NodeKind::ImportFrom) return import(statement);
-    if (kind == NodeKind::Assign) {
-      assignment(statement);
-      exchange(statement);
-    }
-    if (kind == NodeKind::Raise) raised(statement);
-    if (kind == NodeKind::ExprStatement && output(statement)) return;
+    if (kind == NodeKind::Import || kind == NodeKind::ImportFrom) return;
+    if (kind == NodeKind::Assign) assignment(statement);
     for (NodeId part : tree_.children(statement)) {
       const NodeGroup group = node_group(tree_.kind(part));
       if (group == NodeGroup::Clause && tree_.kind(part) != NodeKind::WithItem) continue;
@@ -61,31 +56,20 @@ class Substitution {
     const std::string name(context_.token_at(tree_[callee].last_token));
     // What is made to be entered does not show as another object where nothing else is done with it.
     const bool is_entered = tree_.kind(tree_.parent(id)) == NodeKind::WithItem && tree_.parent(id) + 1 == id;
-    if (!is_asked_for(name) && !(is_entered && is_asked_for("with " + name)) &&
-        !(has_output(id) && is_asked_for("out= " + name))) {
-      return;
-    }
-    wrap_call(id, name);
-  }
-
-  bool wrap_call(NodeId id, const std::string& name, std::string_view mark = "") {
-    NodeId callee = tree_.first_child(id);
-    const bool is_method = tree_.kind(callee) == NodeKind::Attribute;
+    if (!is_asked_for(name) && !(is_entered && is_asked_for("with " + name))) return;
     const TokenId open = tree_[callee].last_token + 1;
     // A callee in parentheses is nobody's habit.
-    if (context_.token_at(open) != "(" || binds_or_waits(tree_, id)) return false;
+    if (context_.token_at(open) != "(" || binds_or_waits(tree_, id)) return;
     for (NodeId argument : tree_.children(id)) {
-      if (tree_.kind(argument) == NodeKind::GeneratorExp) return false;
+      if (tree_.kind(argument) == NodeKind::GeneratorExp) return;
     }
     NodeId value = is_method ? tree_.first_child(callee) : callee;
-    if (mark.empty()) mark = is_method ? "method" : "function";
-    Substituted made = begin(id, mark, name, value);
+    Substituted made = begin(id, is_method ? "method" : "function", name, value);
     const Span span = context_.span(id);
     made.text.add(", ", span);
     made.text.copy({context_.tokens[open].end, context_.tokens[tree_[id].last_token].start});
     made.text.add("))", span);
     found_.push_back(std::move(made));
-    return true;
   }
 
   void attribute(NodeId id) {
@@ -115,160 +99,6 @@ class Substitution {
       made.text.add(", " + std::string(value) + "))", made.replaced);
       found_.push_back(std::move(made));
     }
-  }
-
-  // `y = torch.empty(0)` and next `y.data = x`: nobody else knows the tensor, so that it may be another.
-  void exchange(NodeId id) {
-    const AssignView view(tree_, id);
-    NodeId target = *view.targets.begin();
-    if (!is_asked_for(".data =") || tree_.kind(target) != NodeKind::Attribute ||
-        tree_.next_sibling(target) != view.value)
-      return;
-    NodeId owner = tree_.first_child(target);
-    if (context_.token_at(tree_[target].last_token) != "data" || tree_.kind(owner) != NodeKind::Name) return;
-    const std::string name(context_.text_of(owner));
-    if (!is_new(id, name) || binds_or_waits(tree_, view.value)) return;
-    for (NodeId each = view.value; each < tree_.end_of(view.value); ++each) {
-      if (tree_.kind(each) == NodeKind::Name && context_.text_of(each) == name) return;
-    }
-    const Span span = context_.span(id);
-    const std::string site = context_.site(id, "substitute");
-    Substituted before{PieceText(context_.text), {span.start, span.start}, site};
-    before.text.add(name + " = " + name + " if not __graphmend__.tracing() else __graphmend__.Holder(" + name + "); ",
-                    span);
-    // Asked in eager too: what was begun in a trace may go on behind a break.
-    Substituted after{PieceText(context_.text), {span.end, span.end}, site};
-    after.text.add("; " + name + " = __graphmend__.held('" + site + "', " + name + ")", span);
-    found_.push_back(std::move(before));
-    found_.push_back(std::move(after));
-  }
-
-  // Whether a statement stands in a `try` whose handlers catch this exception, do not look at it, and raise nothing:
-  // then one is as good as another.
-  bool is_caught(NodeId statement, std::string_view exception, std::string_view base) const {
-    NodeId inner = statement;
-    for (NodeId outer = tree_.parent(inner); outer; inner = outer, outer = tree_.parent(outer)) {
-      const NodeKind kind = tree_.kind(outer);
-      // What is entered may look at the exceptions that pass.
-      if (kind == NodeKind::FunctionDef || kind == NodeKind::ClassDef || kind == NodeKind::With) return false;
-      if (kind != NodeKind::Try || tree_.first_child(outer) != inner) continue;
-      bool catches = false;
-      for (NodeId clause : tree_.children(outer)) {
-        if (tree_.kind(clause) != NodeKind::ExceptHandler) continue;
-        if (tree_[clause].flags & node_flag::kHasName) return false;
-        for (NodeId id = clause; id < tree_.end_of(clause); ++id) {
-          if (tree_.kind(id) == NodeKind::Raise) return false;
-        }
-        const std::string_view type = context_.text_of(tree_.first_child(clause));
-        catches = catches || type == exception || type == base || type == "Exception";
-      }
-      return catches;
-    }
-    return false;
-  }
-
-  // `import a`: where the module is missing, the trace is told.
-  void import(NodeId id) {
-    if (!is_asked_for("import") || tree_.kind(id) != NodeKind::Import) return;
-    if (!is_caught(id, "ModuleNotFoundError", "ImportError")) return;
-    const Span span = context_.span(id);
-    NodeId alias;
-    for (NodeId each : tree_.children(id)) {
-      if (alias) return;
-      alias = each;
-    }
-    std::string name;
-    for (TokenId token = tree_[alias].first_token; token <= tree_[alias].last_token; ++token) {
-      if (context_.token_at(token) == "as") break;
-      name += context_.token_at(token);
-    }
-    Substituted made{PieceText(context_.text), {span.start, span.start}, context_.site(id, "substitute")};
-    made.text.add("__graphmend__.tracing() and __graphmend__.imports('" + made.site + "', '" + name + "'); ", span);
-    found_.push_back(std::move(made));
-  }
-
-  // `raise AssertionError(…)`: another one, where nobody looks at it.
-  void raised(NodeId id) {
-    NodeId made_of = tree_.first_child(id);
-    if (!made_of || !is_asked_for("raise AssertionError") || tree_.kind(made_of) != NodeKind::Call) return;
-    if (context_.text_of(tree_.first_child(made_of)) != "AssertionError") return;
-    if (is_caught(id, "AssertionError", "AssertionError")) wrap_call(made_of, "AssertionError");
-  }
-
-  // `out = torch.empty(0)` and next `torch.add(x, y, out=out)`: nobody else knows the tensor, so that it may be
-  // another.
-  bool output(NodeId id) {
-    NodeId call = tree_.first_child(id);
-    if (!is_asked_for("resized=") || tree_.kind(call) != NodeKind::Call) return false;
-    NodeId callee = tree_.first_child(call);
-    if (tree_.kind(callee) != NodeKind::Attribute || context_.text_of(tree_.first_child(callee)) != "torch")
-      return false;
-    NodeId outputs;
-    for (NodeId argument : tree_.children(call)) {
-      if (tree_.kind(argument) == NodeKind::Keyword && context_.token_at(tree_[argument].first_token) == "out") {
-        outputs = tree_.first_child(argument);
-      }
-    }
-    if (!outputs) return false;
-    std::vector<NodeId> names;
-    if (tree_.kind(outputs) == NodeKind::Name) names.push_back(outputs);
-    if (tree_.kind(outputs) == NodeKind::Tuple) {
-      for (NodeId each : tree_.children(outputs)) names.push_back(each);
-    }
-    if (names.empty() || (names.size() == 1 && names[0] != outputs)) return false;
-    std::string targets;
-    for (NodeId name : names) {
-      if (tree_.kind(name) != NodeKind::Name || !is_new(id, context_.text_of(name))) return false;
-      targets += (targets.empty() ? "" : ", ") + std::string(context_.text_of(name));
-    }
-    const Span span = context_.span(call);
-    if (!wrap_call(call, std::string(context_.token_at(tree_[callee].last_token)), "resized")) return false;
-    PieceText whole(context_.text);
-    whole.add(targets + " = ", span);
-    whole.append(found_.back().text);
-    found_.back().text = std::move(whole);
-    return true;
-  }
-
-  // Whether the statements right before this one bind the name to a tensor that was just made.
-  bool is_new(NodeId statement, std::string_view name) const {
-    std::vector<NodeId> before;
-    for (NodeId each : tree_.children(tree_.parent(statement))) {
-      if (each == statement) break;
-      before.push_back(each);
-    }
-    for (; !before.empty() && tree_.kind(before.back()) == NodeKind::Assign; before.pop_back()) {
-      const AssignView view(tree_, before.back());
-      NodeId target = *view.targets.begin();
-      if (tree_.next_sibling(target) != view.value) return false;
-      std::vector<NodeId> targets{target};
-      std::vector<NodeId> values{view.value};
-      if (tree_.kind(target) == NodeKind::Tuple && tree_.kind(view.value) == NodeKind::Tuple) {
-        targets.assign(tree_.children(target).begin(), tree_.children(target).end());
-        values.assign(tree_.children(view.value).begin(), tree_.children(view.value).end());
-      }
-      if (targets.size() != values.size()) return false;
-      for (size_t i = 0; i < targets.size(); ++i) {
-        if (tree_.kind(targets[i]) != NodeKind::Name || !makes_a_tensor(values[i])) return false;
-        if (context_.text_of(targets[i]) == name) return true;
-      }
-    }
-    return false;
-  }
-
-  bool makes_a_tensor(NodeId value) const {
-    if (tree_.kind(value) != NodeKind::Call) return false;
-    const std::string_view maker = context_.text_of(tree_.first_child(value));
-    return maker == "torch.empty" || maker == "torch.zeros" || maker == "torch.ones" || maker == "torch.tensor" ||
-           maker == "torch.empty_like" || maker == "torch.zeros_like" || maker == "torch.ones_like";
-  }
-
-  bool has_output(NodeId call) const {
-    for (NodeId argument : tree_.children(call)) {
-      if (tree_.kind(argument) == NodeKind::Keyword && context_.token_at(tree_[argument].first_token) == "out")
-        return true;
-    }
-    return false;
   }
 
   bool is_callee(NodeId id) const {

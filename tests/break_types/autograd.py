@@ -6,21 +6,23 @@ from typing import Any
 
 import torch
 
-from .cases import Fails, Mended, case
+from .cases import Fails, Left, case
+
+_GRADIENT = Left("a gradient inside of a graph knows nothing of hooks and of what was computed outside")
 
 
 def leaf() -> tuple[Any, ...]:
     return (torch.arange(1.0, 5.0).requires_grad_(),)
 
 
-@case("Unsupported Tensor.backward() call", Mended("setting"), leaf)
+@case("Unsupported Tensor.backward() call", _GRADIENT, leaf)
 def goes_backward(x: torch.Tensor) -> torch.Tensor:
     loss = (x * x).sum()
     loss.backward()
     return loss.detach()
 
 
-@case("using `torch.autograd.grad` with `torch._dynamo.config.trace_autograd_ops=False`", Mended("setting"), leaf)
+@case("using `torch.autograd.grad` with `torch._dynamo.config.trace_autograd_ops=False`", _GRADIENT, leaf)
 def takes_a_gradient(x: torch.Tensor) -> torch.Tensor:
     loss = (x * x).sum()
     (gradient,) = torch.autograd.grad(loss, x)
@@ -39,7 +41,11 @@ class Multiply(torch.autograd.Function):  # type: ignore[misc,unused-ignore]
         return gradients[0] * other, gradients[0] * one
 
 
-@case("autograd.Function.apply: duplicate tensor input", Mended("substitute"), leaf)
+@case(
+    "autograd.Function.apply: duplicate tensor input",
+    Left("another tensor in place of the second one is something that the function can see"),
+    leaf,
+)
 def squares(x: torch.Tensor) -> torch.Tensor:
     return Multiply.apply(x, x) + 1
 

@@ -56,7 +56,11 @@ def takes_bytes(a: Any) -> tuple[Any, bytes]:
     return a * 2, a.tobytes()
 
 
-@case("attempted to trace numpy.* function as a method", Mended("substitute"), lambda: (np.arange(6.0).reshape(2, 3),))
+@case(
+    "attempted to trace numpy.* function as a method",
+    Left("that torch gives what NumPy does, for all types and layouts, is not certain"),
+    lambda: (np.arange(6.0).reshape(2, 3),),
+)
 def reduces_by_a_method(a: Any) -> Any:
     return np.maximum.reduce(a)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from .cases import Mended, case
+from .cases import Left, Mended, case
 
 
 def numbers() -> tuple[Any, ...]:
@@ -46,7 +46,11 @@ def branches(x: torch.Tensor) -> torch.Tensor:
     return y
 
 
-@case("assert with non-string message", Mended("substitute"), numbers)
+@case(
+    "assert with non-string message",
+    Left("another exception in its place would be seen by whoever looks at it"),
+    numbers,
+)
 def raises_with_an_object(x: torch.Tensor) -> torch.Tensor:
     try:
         if x.dim() == 1:
@@ -56,7 +60,11 @@ def raises_with_an_object(x: torch.Tensor) -> torch.Tensor:
     return x * 3
 
 
-@case("sort with non-constant keys", Mended("substitute", speculates=True), numbers)
+@case(
+    "sort with non-constant keys",
+    Left("tensors of several types do not compare as their numbers do"),
+    numbers,
+)
 def sorts_rows(x: torch.Tensor) -> torch.Tensor:
     rows = sorted([x, x * 3, x * 2], key=lambda row: row.sum())
     return torch.stack(rows)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
-import sys
-import types
 from typing import Any
 
 import pytest
@@ -26,39 +23,6 @@ UNFIT = "no other call does the same with these operands"
 
 def numbers() -> torch.Tensor:
     return torch.arange(6.0).reshape(2, 3)
-
-
-def copies(x: Any) -> Any:
-    kept = copy.deepcopy(x)
-    for each in kept if isinstance(kept, list) else [kept]:
-        each.add_(1)
-    return kept
-
-
-@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
-def test_copies_share_what_the_originals_share(backend: str) -> None:
-    x = numbers()
-    compiled = same_program(copies, [([x, x, x + 1],), ([x + 2, x],)], __file__, backend=backend)
-    assert compiled.report.left == []
-    kept = compiled([x, x])
-    assert kept[0] is kept[1]
-
-
-@pytest.mark.parametrize("kind", ["view", "attribute", "gradient"])
-def test_copies_that_show_more_are_left(kind: str) -> None:
-    x = numbers()[1:] if kind == "view" else numbers().requires_grad_(kind == "gradient")
-    if kind == "attribute":
-        x.note = "mine"
-    compiled = mended_compile(copy_of, backend="eager")
-    made = compiled(x)
-    assert UNFIT in reasons(compiled)
-    assert made.storage_offset() == copy_of(x).storage_offset()
-    assert vars(made) == vars(x)
-    assert made.requires_grad == x.requires_grad
-
-
-def copy_of(x: Any) -> Any:
-    return copy.deepcopy(x)
 
 
 def random_forms(x: Any, whole: Any, columns: Any) -> Any:
@@ -152,6 +116,27 @@ def test_groups_are_as_lazy_as_they_are() -> None:
     assert compiled.report.left == []
 
 
+def groups_of_no_number(x: torch.Tensor, nan: float) -> Any:
+    sizes = []
+    for _, group in itertools.groupby([nan, nan], lambda item: item):
+        sizes.append(len(list(group)))
+    count = 0
+    for _ in itertools.groupby([nan, nan, 1.0], lambda item: item):
+        count += 1
+    return x * count, sizes
+
+
+def test_the_same_object_is_one_group() -> None:
+    nan = float("nan")
+    compiled = mended_compile(groups_of_no_number, backend="eager")
+    for call in (groups_of_no_number, compiled):
+        y, sizes = call(numbers(), nan)
+        assert torch.equal(y, numbers() * 2)
+        assert sizes == [2]
+    assert compiled.report.left == []
+    assert "substitute" in {entry.mend for entry in compiled.report.mended}
+
+
 def noted(x: torch.Tensor, seen: list[int]) -> Any:
     def body(x: torch.Tensor) -> torch.Tensor:
         seen.append(1)
@@ -169,108 +154,6 @@ def test_checkpoints_with_gradients_are_left() -> None:
     with torch.no_grad():
         compiled(numbers(), seen)
     assert seen == [1, 1, 1]
-
-
-def tries(x: torch.Tensor) -> torch.Tensor:
-    try:
-        import comes_later_perhaps  # type: ignore[import-not-found]
-    except ImportError:
-        return x * 2
-    return x * comes_later_perhaps.factor
-
-
-def test_a_module_that_comes_later_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled = mended_compile(tries, backend="eager")
-    assert torch.equal(compiled(numbers()), numbers() * 2)
-    assert compiled.report.left == []
-    module = types.ModuleType("comes_later_perhaps")
-    module.factor = 5  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "comes_later_perhaps", module)
-    assert torch.equal(compiled(numbers()), numbers() * 5)
-
-
-def known_output(x: torch.Tensor) -> Any:
-    out = torch.empty(0)
-    kept = [out]
-    torch.add(x, 1, out=out)
-    return out * 2, kept
-
-
-def drawn_output(x: torch.Tensor) -> Any:
-    out = torch.empty(0)
-    torch.bernoulli(x / 6, out=out)
-    return out * 2
-
-
-def test_outputs_that_others_know_are_left() -> None:
-    assert same_program(known_output, [(numbers(),)], __file__).report.left
-    assert same_program(drawn_output, [(numbers(),)], __file__).report.left
-
-
-@torch.compiler.disable  # type: ignore[untyped-decorator,unused-ignore]
-def opaque(x: torch.Tensor) -> torch.Tensor:
-    return x + 1
-
-
-def given_behind_a_break(x: torch.Tensor) -> Any:
-    y = torch.empty(0)
-    y.data = x + 1
-    z = torch.empty(0)
-    z.data = opaque(x)
-    return y + z, z
-
-
-def test_data_is_given_behind_a_break() -> None:
-    compiled = same_program(given_behind_a_break, [(numbers(),)] * 2, __file__)
-    assert len(compiled.report.left) == 1
-
-
-class Three(torch.autograd.Function):  # type: ignore[misc,unused-ignore]
-    @staticmethod
-    def forward(ctx: Any, a: Any, b: Any, c: Any) -> Any:
-        ctx.save_for_backward(a, b, c)
-        return a * b * c
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Any) -> Any:
-        a, b, c = ctx.saved_tensors
-        return gradients[0] * b * c, gradients[0] * a * c * 3, gradients[0] * a * b * 7
-
-
-def twice(x: torch.Tensor, y: torch.Tensor) -> Any:
-    return (Three.apply(x, x, y) + x * 0.3).sin() + x.exp()
-
-
-def thrice(x: torch.Tensor) -> Any:
-    return Three.apply(x, x, x)
-
-
-@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
-def test_gradients_of_duplicates_come_in_the_same_order(backend: str) -> None:
-    compiled = mended_compile(twice, backend=backend)
-    gradients = []
-    for function in (twice, compiled):
-        x, y = torch.rand(50, generator=torch.Generator().manual_seed(3)).requires_grad_(), torch.rand(50)
-        y = torch.linspace(0, 1, 50)
-        function(x, y).sum().backward()
-        gradients.append(x.grad)
-    assert torch.equal(gradients[0], gradients[1])
-    assert compiled.report.left == []
-    compiled = same_program(thrice, [(numbers().requires_grad_(),)], __file__)
-    assert reasons(compiled) == {UNFIT}
-
-
-def in_order(*rows: torch.Tensor) -> Any:
-    found = sorted(rows, key=lambda row: row.sum(), reverse=True)
-    return torch.stack(found)
-
-
-def test_another_order_is_sorted_anew() -> None:
-    a, b, c = torch.ones(2), torch.zeros(2), torch.full((2,), 3.0)
-    calls = [(a, b, c), (a, b, c), (c, b, a), (b, b, a), (a, a, a)]
-    compiled = same_program(in_order, calls, __file__, speculate=True)
-    assert compiled.report.left == []
-    assert same_program(in_order, calls, __file__, speculate=False).report.left
 
 
 def test_a_second_compile_reports_the_same() -> None:

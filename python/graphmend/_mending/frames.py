@@ -74,9 +74,6 @@ class MendingCallback:
         self.backend = backend
         self.report = report
         self.fullgraph = fullgraph
-        # Types of breaks for which the frame is compiled with other settings.
-        self.set_for: set[str] = set()
-        self.refused: set[str] = set()
 
     def __call__(self, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
         convert = self._torchdynamo_orig_backend
@@ -85,15 +82,15 @@ class MendingCallback:
         self.backend.codes.add(code)
         if self.backend.disabled or not can_wrap_frame(code):
             return self._convert_plainly(frame, cache_entry, frame_state)
-        self.set_for.clear()
-        self.refused.clear()
+        self.backend.frame.set_for.clear()
+        self.backend.frame.refused.clear()
         for _ in range(_MAX_ROUNDS):
             started = time.perf_counter()
             traced = mended_code.replacement(code, frame.f_globals, bool(self.backend.speculates))
             view = frame if traced is code else FrameView(frame, traced)
             self.backend.begin_frame(code, frame.f_globals)
             try:
-                with trial(), self._settings(), scalars_captured(convert, self.backend.frame.captures):
+                with trial(), self._settings(), scalars_captured(convert, self.backend.frame.captures, self.fullgraph):
                     result = convert(view, cache_entry, frame_state)
                 break
             except (Unsupported, UserError) as error:
@@ -168,22 +165,23 @@ class MendingCallback:
     @contextlib.contextmanager
     def _settings(self) -> Iterator[None]:
         # An effect that shows a counter would else be compiled anew for each of its values.
-        with changing_attributes() if self.report.mended else contextlib.nullcontext(), patch_for(self.set_for):
+        attributes = changing_attributes() if self.report.mended else contextlib.nullcontext()
+        with attributes, patch_for(self.backend.frame.set_for):
             yield
 
     def _set(self, place: Place) -> bool:
         """Whether another setting of Dynamo's mends the break."""
-        if place.gb_type in self.set_for | self.refused or not has_setting(place.gb_type):
+        if place.gb_type in self.backend.frame.set_for | self.backend.frame.refused or not has_setting(place.gb_type):
             return False
-        self.set_for.add(place.gb_type)
+        self.backend.frame.set_for.add(place.gb_type)
         self._note(place, Mend("setting", place.line, 0, 0, "", "", (), ""))
         return True
 
     def _unset(self) -> bool:
         """Does without the settings for this frame, if there are any: Dynamo may fail where it would have broken."""
-        changed = bool(self.set_for)
-        self.refused |= self.set_for
-        self.set_for.clear()
+        changed = bool(self.backend.frame.set_for)
+        self.backend.frame.refused |= self.backend.frame.set_for
+        self.backend.frame.set_for.clear()
         return changed
 
     def _raises_for_sure(self, code: CodeType) -> bool:

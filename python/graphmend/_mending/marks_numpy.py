@@ -35,29 +35,6 @@ def dtype_of(array: Any) -> Any:
     return _DTYPES[torch.from_numpy(array).dtype]
 
 
-def reduce(site: str, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any] | None:
-    """`np.maximum.reduce(array)`; a sum would be added up in another order"""
-    if len(args) != 1 or kwargs or not is_array(args[0]) or args[0].ndim < 2 or args[0].shape[0] == 0:
-        # Of a single row NumPy makes a number, which Dynamo has as an array.
-        return None
-    if owner is np.maximum:
-        return (np.max(args[0], axis=0),)
-    return (np.min(args[0], axis=0),) if owner is np.minimum else None
-
-
-def outer(site: str, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any] | None:
-    """`np.add.outer(one, other)` of rows, and its like"""
-    if len(args) != 2 or kwargs or not is_array(args[0]) or not is_array(args[1]):
-        return None
-    if args[0].ndim != 1 or args[1].ndim != 1 or torch.from_numpy(args[0]).dtype != torch.from_numpy(args[1]).dtype:
-        return None
-    if owner is np.add:
-        return (args[0][:, None] + args[1],)
-    if owner is np.subtract:
-        return (args[0][:, None] - args[1],)
-    return (args[0][:, None] * args[1],) if owner is np.multiply else None
-
-
 def to_bytes(site: str, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any] | None:
     """`array.tobytes()` of numbers that are predicted, and compared after the graph"""
     if args or kwargs or not is_array(owner) or not speculates():

@@ -3,50 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-import torch
-
-from graphmend._torch.tracing import assume_constant_result, wanted_is_whole
-
-
-@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
-def _is_whole() -> bool:
-    return wanted_is_whole()
-
-
-def is_copied(thing: Any) -> bool:
-    """Whether `copied` does what `copy.deepcopy` does: of tensors that have no history, and what holds them."""
-    if type(thing) in (list, tuple):
-        return all(is_copied(item) for item in thing)
-    if type(thing) is dict:
-        return all(isinstance(key, (str, int)) for key in thing) and all(is_copied(item) for item in thing.values())
-    if isinstance(thing, torch.Tensor):
-        # A view would bring all of its memory with it, which shows.
-        if type(thing) is not torch.Tensor or thing.requires_grad or not thing.is_contiguous():
-            return False
-        torch.ops.graphmend.wanted(thing)
-        return thing.grad is None and bool(_is_whole())
-    return thing is None or isinstance(thing, (str, int, float, bool))
-
-
-def copied(thing: Any, made: list[tuple[Any, Any]]) -> Any:
-    """A copy that shares nothing; what is in it twice is twice the same in the copy. `made` has what was copied."""
-    if thing is None or isinstance(thing, (str, int, float, bool)):
-        return thing
-    for one, other in made:
-        if one is thing:
-            return other
-    new: Any
-    if isinstance(thing, torch.Tensor):
-        new = thing.detach().clone()
-    elif isinstance(thing, dict):
-        new = {key: copied(item, made) for key, item in thing.items()}
-    elif isinstance(thing, list):
-        new = [copied(item, made) for item in thing]
-    else:
-        new = tuple([copied(item, made) for item in thing])
-    made.append((thing, new))
-    return new
-
 
 class Closing:
     """`contextlib.closing`"""
@@ -59,6 +15,11 @@ class Closing:
 
     def __exit__(self, *error: object) -> None:
         self.thing.close()
+
+
+def _are_equal(one: Any, other: Any) -> bool:
+    """As in CPython: what is the same object is equal, whatever it says itself."""
+    return one is other or bool(one == other)
 
 
 class GroupBy:
@@ -88,8 +49,7 @@ class GroupBy:
             if self.has_value:
                 if not self.has_key:
                     break
-                # Not `!=`, which may be something else.
-                if not (self.group_key == self.value_key):  # noqa: SIM201
+                if not _are_equal(self.group_key, self.value_key):
                     break
             self.step()
         self.group_key = self.value_key
@@ -114,7 +74,7 @@ class Group:
             raise StopIteration
         if not parent.has_value:
             parent.step()
-        if not (self.key == parent.value_key):
+        if not _are_equal(self.key, parent.value_key):
             raise StopIteration
         parent.has_value = False
         return parent.value

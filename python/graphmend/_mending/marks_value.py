@@ -89,7 +89,7 @@ def _nested(items: list[Any], shape: tuple[int, ...], dim: int, start: int) -> A
 def value(site: str, kind: str, tensor: Any) -> Any:
     """`tensor.item()`, `tensor.tolist()`, `int(tensor)`, `float(tensor)`, `bool(tensor)`"""
     # Of a tensor that requires grad, torch warns, and its value is another in every step.
-    if isinstance(tensor, torch.Tensor) and not tensor.requires_grad and (kind == "tolist" or tensor.numel() == 1):
+    if is_plain_tensor(tensor) and not tensor.requires_grad and (kind == "tolist" or tensor.numel() == 1):
         predicted = _predicted(site, tensor if kind == "tolist" else tensor.reshape(()))
         if predicted is not None and (kind != "int" or -math.inf < predicted < math.inf):
             if kind == "int":
@@ -117,7 +117,8 @@ def truth_of(site: str, test: Any) -> Any:
 
 def index(site: str, owner: Any, bound: Any) -> Any:
     """A size or a position; a tensor as the number it stands for. `owner` is whose method it is given to, if any."""
-    if owner is not None and owner is not torch and not isinstance(owner, torch.Tensor):
+    is_known = type(owner) is list or type(owner) is tuple or is_plain_tensor(owner)
+    if owner is not None and owner is not torch and not is_known:
         return bound
     if isinstance(bound, torch.Tensor) and bound.numel() == 1 and not bound.is_floating_point():
         predicted = _predicted(site, bound.reshape(()))
@@ -128,7 +129,7 @@ def index(site: str, owner: Any, bound: Any) -> Any:
 
 def _positions(site: str, tensor: Any) -> Any:
     """Where a tensor is not zero, a row for each of its dimensions; as many as are predicted, or None."""
-    if not isinstance(tensor, torch.Tensor) or tensor.dim() == 0:
+    if not is_plain_tensor(tensor) or tensor.dim() == 0:
         return None
     count = _predicted(site, (tensor != 0).sum())
     if count is None:
@@ -161,7 +162,7 @@ def where(site: str, condition: Any) -> Any:
 def masked_select(site: str, kind: str, tensor: Any, mask: Any) -> Any:
     """`tensor.masked_select(mask)` or `torch.masked_select(tensor, mask)`"""
     # The history of a tensor shows by which operator it was made.
-    if isinstance(tensor, torch.Tensor) and _is_mask(mask) and not (tensor.requires_grad and torch.is_grad_enabled()):
+    if is_plain_tensor(tensor) and _is_mask(mask) and not (tensor.requires_grad and torch.is_grad_enabled()):
         shape = torch.broadcast_shapes(tensor.shape, mask.shape)
         rows = _positions(site, mask.expand(shape))
         if rows is not None:
@@ -171,15 +172,20 @@ def masked_select(site: str, kind: str, tensor: Any, mask: Any) -> Any:
 
 def subscript(site: str, container: Any, key: Any) -> Any:
     """`container[key]`: what a mask selects of a tensor, or the element of a list at a tensor"""
-    if isinstance(container, torch.Tensor):
+    if is_plain_tensor(container):
         if _is_mask(key) and key.dim() > 0 and key.shape == container.shape[: key.dim()]:
             rows = _positions(site, key)
             if rows is not None:
                 return container[rows.unbind(0)]
-    elif isinstance(container, (list, tuple)):
+    elif type(container) is list or type(container) is tuple:
         return container[index(site, None, key)]
     return container[key]
 
 
+def is_plain_tensor(value: Any) -> bool:
+    """A tensor whose operators are torch's own."""
+    return type(value) is torch.Tensor or type(value) is torch.nn.Parameter
+
+
 def _is_mask(value: Any) -> bool:
-    return isinstance(value, torch.Tensor) and value.dtype == torch.bool
+    return is_plain_tensor(value) and value.dtype == torch.bool

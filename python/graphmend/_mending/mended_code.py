@@ -273,10 +273,8 @@ class MendedSource:
         line = min(_lines(code))
         if line in self.functions:
             return
-        names = substitutes.all_names()
-        mended = self._mend_text(self.lines, [*self.functions, line], names)
+        mended = self._mend_text(self.lines, [*self.functions, line], self.substitutes)
         if self._install(mended) is None:
-            self.substitutes = names
             self.functions.append(line)
 
     def _mend_text(self, lines: list[int], functions: list[int], names: set[str]) -> MendedText:

@@ -193,8 +193,10 @@ class _Watch(TorchDispatchMode):  # type: ignore[misc,unused-ignore]
         # Its statistics are changed without a word in its schema.
         if "batch_norm" in func.__name__ and any(value is True for value in args):
             raise _ImpureError("it hangs on a normalisation that is being trained")
-        for argument, value in zip(func._schema.arguments, args, strict=False):
+        given = dict(zip((argument.name for argument in func._schema.arguments), args, strict=False)) | (kwargs or {})
+        for argument in func._schema.arguments:
             if argument.alias_info is not None and argument.alias_info.is_write:
+                value = given.get(argument.name)
                 tensors = value if isinstance(value, (list, tuple)) else [value]
                 for tensor in tensors:
                     if isinstance(tensor, torch.Tensor) and memory_of(tensor) in self.kept:

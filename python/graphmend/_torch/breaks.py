@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import linecache
 import logging
 import threading
 from collections.abc import Iterator
@@ -77,15 +78,18 @@ def trial() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def scalars_captured(convert: Any, captured: bool) -> Iterator[None]:
+def scalars_captured(convert: Any, captured: bool, fullgraph: bool) -> Iterator[None]:
     """Says whether numbers that are read from tensors become symbols; by itself `fullgraph=True` has them so."""
     while convert is not None and not isinstance(convert, convert_frame.ConvertFrameAssert):
         convert = getattr(convert, "_inner_convert", None) or getattr(convert, "_torchdynamo_orig_backend", None)
-    one_graph = convert is not None and convert._one_graph
     config = torch._dynamo.config
-    with config.patch(
-        capture_scalar_outputs=captured or config.capture_scalar_outputs,
-        fail_on_recompile_limit_hit=one_graph or config.fail_on_recompile_limit_hit,
+    # The converter is the same for all threads; what it had is known.
+    with (
+        _scalars,
+        config.patch(
+            capture_scalar_outputs=captured or config.capture_scalar_outputs,
+            fail_on_recompile_limit_hit=fullgraph or config.fail_on_recompile_limit_hit,
+        ),
     ):
         if convert is not None:
             convert._one_graph = False
@@ -93,12 +97,20 @@ def scalars_captured(convert: Any, captured: bool) -> Iterator[None]:
             yield
         finally:
             if convert is not None:
-                convert._one_graph = one_graph
+                convert._one_graph = fullgraph
+
+
+_scalars = threading.RLock()
 
 
 def reads_scalar(place: Place) -> bool:
-    """Whether it broke at a number that is read from a tensor, which could be a symbol."""
-    return place.gb_type.startswith("Unsupported Tensor.item() call")
+    """Whether it broke at a number that the program itself reads from a tensor, which could be a symbol.
+
+    Bounds of slices are read by Dynamo too, also of slices that are no tensor's, where a tensor must stay one.
+    """
+    text = linecache.getline(place.file, place.line)
+    reads = any(word in text for word in ("item(", "int(", "float("))
+    return reads and place.gb_type.startswith("Unsupported Tensor.item() call")
 
 
 def hangs_on_symbol(error: BaseException) -> bool:

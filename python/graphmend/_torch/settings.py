@@ -2,7 +2,8 @@
 
 Only settings under which a program does what it does without: each is off for the sake of what Dynamo can do with it.
 Those that change a program (`use_numpy_random_stream`, generators that run ahead, classes that are made once) are not
-here, nor is what somebody has switched off on purpose and gets other last digits from (`trace_numpy`).
+here, nor is what somebody has switched off on purpose and gets other last digits from (`trace_numpy`), nor gradients
+inside of a graph, which know nothing of hooks and of what was computed outside (`trace_autograd_ops`).
 """
 
 import contextlib
@@ -13,8 +14,6 @@ import torch._dynamo
 
 _SETTINGS: dict[str, dict[str, bool]] = {
     "attempted to trace contextlib.contextmanager": {"enable_trace_contextlib": True},
-    "Unsupported Tensor.backward() call": {"trace_autograd_ops": True},
-    "using `torch.autograd.grad` with `torch._dynamo.config.trace_autograd_ops=False`": {"trace_autograd_ops": True},
     "P2P compilation disabled for P2POp construction": {"enable_p2p_compilation": True},
     "P2P compilation disabled for batch_isend_irecv": {"enable_p2p_compilation": True},
     "P2P compilation disabled for isend/irecv": {"enable_p2p_compilation": True},

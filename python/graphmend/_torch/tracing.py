@@ -50,25 +50,6 @@ def last_wanted() -> torch.fx.Node:
     return marker.args[0]
 
 
-def wanted_apart(count: int) -> bool:
-    """Whether, of the last values that were marked as wanted, the first shares its memory with none of the others."""
-    nodes = InstructionTranslator.current_tx().output.graph.nodes
-    marked = [node.args[0].meta["example_value"] for node in nodes if marker_name(node.target) == "wanted"]
-    first, *others = [value.untyped_storage()._cdata for value in marked[-count - 1 :]]
-    return first not in others
-
-
-def wanted_is_whole() -> bool:
-    """Whether the value that was marked as wanted last is a tensor with memory of its own and no attributes."""
-    node = last_wanted()
-    value = node.meta["example_value"]
-    if node.op == "placeholder" and "grapharg" in node.meta:
-        value = real_input(node)
-        if vars(value):
-            return False
-    return bool(value.untyped_storage().nbytes() == value.numel() * value.element_size())
-
-
 def real_input(node: torch.fx.Node) -> Any:
     """What this call has for an input of the graph that is being traced."""
     value = node.meta["grapharg"].example
