@@ -37,9 +37,7 @@ class Substitution {
   void expressions(NodeId root) {
     for (NodeId id = root; id < tree_.end_of(root);) {
       const NodeKind kind = tree_.kind(id);
-      // What runs at another time is another statement's concern; fields of f-strings may show their own text.
-      if (kind == NodeKind::FString || kind == NodeKind::Lambda || kind == NodeKind::GeneratorExp ||
-          kind == NodeKind::ListComp || kind == NodeKind::SetComp || kind == NodeKind::DictComp) {
+      if (stays_as_it_is(kind)) {
         id = tree_.end_of(id);
         continue;
       }
