@@ -10,6 +10,7 @@ import hashlib
 import io
 import logging
 import random
+import socket
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
@@ -158,3 +159,10 @@ def differences(expected: Any, seen: Any, where: str = "") -> list[str]:
         keys = list(expected | seen)
         return [text for key in keys for text in differences(expected.get(key), seen.get(key), f"{where} {key}")]
     return [] if expected == seen else [f"{where}\n  expected {expected}\n  seen     {seen}"]
+
+
+def free_port() -> int:
+    """For processes that have to find each other."""
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        return int(server.getsockname()[1])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from compiled_calls import differences, module_state, observe, seed
+from compiled_calls import differences, free_port, module_state, observe, seed
 
 from graphmend._mending.compile import compile as mended_compile
 
@@ -52,12 +51,6 @@ def train(model: Any, owner: Any, rank: int) -> list[Any]:
     data.insert(1, torch.full((4, 4), float("nan")))
     seen = [observe(step, (x,), __file__) for x in data]
     return [(each.result, each.printed, each.error and each.error[:2]) for each in seen]
-
-
-def free_port() -> int:
-    with socket.socket() as server:
-        server.bind(("127.0.0.1", 0))
-        return int(server.getsockname()[1])
 
 
 def worker(rank: int, folder: str, port: int) -> None:

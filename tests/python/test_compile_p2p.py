@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ pytest.importorskip("torch")
 
 import torch
 import torch.distributed as dist
+from compiled_calls import free_port
 
 from graphmend._mending.compile import compile as mended_compile
 
@@ -47,12 +47,6 @@ def fails_after_it(x: Any, rank: int) -> Any:
         raise ValueError("too large")
     print("largest", y.max())
     return y
-
-
-def free_port() -> int:
-    with socket.socket() as server:
-        server.bind(("127.0.0.1", 0))
-        return int(server.getsockname()[1])
 
 
 def worker(rank: int, folder: str, port: int) -> None:
