@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import hashlib
 import logging
 import os
@@ -103,6 +104,10 @@ def prepare(backend: str) -> None:
         warnings.simplefilter("ignore")
         torch.compile(lambda x: x * 2 if x.sum() > 0 else x - 1, backend=backend)(torch.ones(3))
     torch._dynamo.reset()
+    # What is here stays: the workers' collections need not look at it, nor write into its pages.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 10, 10)
 
 
 def judge_text(text: str, request: Request, folder: Path, name: str = "") -> Verdict:

@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import io
 import logging
+import pickle
 import random
 import sys
 import traceback
@@ -87,6 +88,8 @@ class Capture(logging.Handler):
         self.events.clear()
         return taken
 
+    # Called from compiled programs: Dynamo would compile what the harness does.
+    @torch.compiler.disable  # type: ignore[misc,unused-ignore]
     def emit(self, record: logging.LogRecord) -> None:
         # torch, Inductor and what they use log on their own account.
         if record.name != "root" and not record.name.startswith("generated."):
@@ -191,7 +194,7 @@ def rng_state() -> dict[str, str]:
     streams = {
         "torch": torch.get_rng_state().numpy().tobytes(),
         "random": repr(random.getstate()).encode(),
-        "numpy": repr(np.random.get_state()).encode(),
+        "numpy": pickle.dumps(np.random.get_state()),
     }
     if torch.cuda.is_initialized():
         streams["cuda"] = torch.cuda.get_rng_state().numpy().tobytes()
