@@ -89,7 +89,7 @@ class Capture(logging.Handler):
         return taken
 
     # Called from compiled programs: Dynamo would compile what the harness does.
-    @torch.compiler.disable  # type: ignore[misc,unused-ignore]
+    @torch.compiler.disable  # type: ignore[untyped-decorator,unused-ignore]
     def emit(self, record: logging.LogRecord) -> None:
         # torch, Inductor and what they use log on their own account.
         if record.name != "root" and not record.name.startswith("generated."):
