@@ -31,6 +31,7 @@ _DECLARED = re.compile(r"^@graphmend\.effect\ndef (\w+)", re.MULTILINE)
 _LOGGING = "debug info warning error critical exception log".split()
 _TALKERS = ["print", "logger.*", "warnings.warn", "sys.stdout.write", "sys.stderr.write"]
 _TALKERS += [f"logging.{function}" for function in _LOGGING]
+_TALKERS += [f".{method}" for method in (*_LOGGING, "write")]
 
 
 class PageError(ValueError):

@@ -121,8 +121,9 @@ class Mender {
     if (!seen_.insert(place).second) return true;
     const NodeKind kind = context_.tree.kind(place);
     const Span span = context_.span(place);
-    if (only_talks(context_, place)) {
-      auto postponed = postpone(context_, place, reason);
+    const Talks how = talks(context_, facts().scopes, place);
+    if (how != Talks::No) {
+      auto postponed = postpone(context_, place, how, reason);
       if (!postponed) return false;
       result_.mends.push_back({MendKind::Postpone, line, span, postponed->site, std::move(postponed->outlined)});
       edits_.push_back({{span.start, span.start}, std::move(postponed->prefix)});
@@ -165,7 +166,7 @@ class Mender {
       std::string reason;
       const bool asks = context_.request.speculates || !context_.request.substitutes.empty();
       const bool values = asks && node_group(kind) == NodeGroup::Statement;
-      if (tests || values || only_talks(context_, id)) {
+      if (tests || values || talks(context_, facts().scopes, id) != Talks::No) {
         mend_place(id, lines.position(context_.span(id).start).line, reason);
       }
       ++id;

@@ -34,6 +34,24 @@ TEST(Mend, PostponeOnlyWhatOnlyTalks) {
   EXPECT_NE(Case("def f(x):\n    y = print(x)\n", {2}).reason(), "");
 }
 
+TEST(Mend, PostponeAsksWhatAMethodIsCalledOn) {
+  Case made("def f(self, x):\n    self.log.info('at', x)\n", {2}, {".info"});
+  EXPECT_TRUE(made.shows("post('S', __graphmend__.talker('S', 'self.log.info', self.log), x)) or self.log.info("));
+  EXPECT_EQ(made.mended.mends[0].outlined.text,
+            "def f(__graphmend_0__, __graphmend_1__, ):\n __graphmend_0__.info('at', __graphmend_1__)\n");
+  EXPECT_NE(Case("def f(self, x):\n    self.log.info(x)\n", {2}, {".info", "!self.log.info"}).reason(), "");
+  EXPECT_NE(Case("def f(self, x):\n    self.log.other(x)\n", {2}, {".info"}).reason(), "");
+  EXPECT_NE(Case("def f(self, x):\n    make().info(x)\n", {2}, {".info"}).reason(), "");
+}
+
+TEST(Mend, PostponeGoesByTheNamesOfGlobals) {
+  EXPECT_NE(Case("def f(x, print):\n    print(x)\n", {2}).reason(), "");
+  EXPECT_NE(Case("def f(x, logger):\n    logger.info(x)\n", {2}).reason(), "");
+  EXPECT_NE(Case("def f(logger):\n    def g(x):\n        logger.info(x)\n", {3}).reason(), "");
+  EXPECT_EQ(Case("logger.info(x)\nlogger = 1\n", {1}).reason(), "");
+  EXPECT_TRUE(Case("def f(x, logger):\n    logger.info(x)\n", {2}, {"logger.*", ".info"}).shows("talker('S', "));
+}
+
 TEST(Mend, PostponeDeclinesArgumentsThatDoSomething) {
   EXPECT_NE(Case("def f(x):\n    print(y := x)\n", {2}).reason(), "");
   EXPECT_NE(Case("def f(x):\n    print(log(x.item()))\n", {2}).reason(), "");

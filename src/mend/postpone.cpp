@@ -29,12 +29,23 @@ bool is_one_of(std::string_view name, const std::array<std::string_view, n>& nam
 class Splitter {
  public:
   Splitter(const MendContext& context, Span statement)
-      : context_(context), statement_(statement), values_(context.text), body_(context.text) {}
+      : context_(context), statement_(statement), values_(context.text), body_(context.text) {
+    body_from_ = statement_.start;
+  }
+
+  // What the method is called on becomes the first parameter.
+  void take_receiver(NodeId callee, std::string_view site) {
+    const Span span = context_.span(context_.tree.first_child(callee));
+    const std::string asked = std::string(site) + "', '" + context_.dotted_name(callee);
+    values_.add(", __graphmend__.talker('" + asked + "', ", statement_);
+    values_.copy(span);
+    values_.add(")", statement_);
+    replace_in_body(span);
+  }
 
   // Copies the statement into the function's body, with parameters for what is read in place.
   bool run(NodeId call) {
     NodeId function = context_.tree.first_child(call);
-    body_from_ = statement_.start;
     for (NodeId argument : context_.tree.children(call)) {
       if (argument == function) continue;
       NodeId value = argument;
@@ -239,13 +250,16 @@ class Splitter {
       }
     }
     const Span span = context_.span(id);
-    const std::string parameter = next_parameter();
     values_.add(", ", statement_);
     values_.copy(span);
-    body_.copy({body_from_, span.start});
-    body_.add(parameter, span);
-    body_from_ = span.end;
+    replace_in_body(span);
     return true;
+  }
+
+  void replace_in_body(Span span) {
+    body_.copy({body_from_, span.start});
+    body_.add(next_parameter(), span);
+    body_from_ = span.end;
   }
 
   const MendContext& context_;
@@ -257,6 +271,13 @@ class Splitter {
   std::string reason_;
 };
 
+// Whether a name, or that on which attributes are, is one of the module or a builtin.
+bool is_global(const Tree& tree, const Scopes& scopes, NodeId id) {
+  while (tree.kind(id) == NodeKind::Attribute) id = tree.first_child(id);
+  const SymbolId symbol = scopes.symbol(id);
+  return symbol && (scopes[symbol].is_global() || scopes[symbol].scope == Scopes::module());
+}
+
 bool matches(std::string_view name, std::string_view talker) {
   if (talker.ends_with(".*")) {
     talker.remove_suffix(1);
@@ -267,25 +288,36 @@ bool matches(std::string_view name, std::string_view talker) {
 
 }  // namespace
 
-bool only_talks(const MendContext& context, NodeId statement) {
+Talks talks(const MendContext& context, const Scopes& scopes, NodeId statement) {
   const Tree& tree = context.tree;
-  if (tree.kind(statement) != NodeKind::ExprStatement) return false;
+  if (tree.kind(statement) != NodeKind::ExprStatement) return Talks::No;
   NodeId call = tree.first_child(statement);
-  if (tree.kind(call) != NodeKind::Call) return false;
-  const std::string name = context.dotted_name(tree.first_child(call));
-  if (name.empty()) return false;
-  return std::any_of(context.request.talkers.begin(), context.request.talkers.end(),
-                     [&](const std::string& talker) { return matches(name, talker); });
+  if (tree.kind(call) != NodeKind::Call) return Talks::No;
+  NodeId callee = tree.first_child(call);
+  const std::string name = context.dotted_name(callee);
+  if (name.empty()) return Talks::No;
+  const std::vector<std::string>& talkers = context.request.talkers;
+  const auto is_talker = [&](std::string_view asked) {
+    return std::any_of(talkers.begin(), talkers.end(),
+                       [asked](std::string_view talker) { return matches(asked, talker); });
+  };
+  if (is_talker(name) && is_global(tree, scopes, callee)) return Talks::ByName;
+  const size_t dot = name.rfind('.');
+  const bool asks = dot != std::string::npos && is_talker(name.substr(dot)) && !is_talker("!" + name);
+  return asks ? Talks::ByReceiver : Talks::No;
 }
 
-std::optional<Postponed> postpone(const MendContext& context, NodeId statement, std::string& reason) {
+std::optional<Postponed> postpone(const MendContext& context, NodeId statement, Talks how, std::string& reason) {
   const Span span = context.span(statement);
+  NodeId call = context.tree.first_child(statement);
+  const std::string site = context.site(statement, "postpone");
   Splitter splitter(context, span);
-  if (!splitter.run(context.tree.first_child(statement))) {
+  if (how == Talks::ByReceiver) splitter.take_receiver(context.tree.first_child(call), site);
+  if (!splitter.run(call)) {
     reason = splitter.reason();
     return std::nullopt;
   }
-  Postponed result{PieceText(context.text), {}, context.site(statement, "postpone")};
+  Postponed result{PieceText(context.text), {}, site};
   result.prefix.add("(__graphmend__.posts('" + result.site + "') and __graphmend__.post('" + result.site + "'", span);
   result.prefix.append(splitter.values());
   result.prefix.add(")) or ", span);

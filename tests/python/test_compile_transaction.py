@@ -337,3 +337,24 @@ def test_an_assert_raises_what_the_program_raises(message: str, tmp_path: Path) 
     space = runpy.run_path(str(path))
     compiled = same_program(space["Model"](), [(GOOD,), (BAD,), (GOOD,)], str(path), fullgraph=True)
     assert compiled.report.misses == 1
+
+
+def tries_before_a_break(x: Any) -> Any:
+    try:
+        if x > 4.0:
+            try:  # noqa: SIM105
+                pass
+            except ValueError:
+                pass
+        elif (x <= x).all():
+            pass
+    finally:
+        x += x
+    if x > 1.0:
+        x.mul_(2.0)
+    return x
+
+
+def test_what_dynamo_fails_on_behind_a_break_is_as_without_mends() -> None:
+    calls = [(torch.tensor(value),) for value in (-2.0, 3.0, 5.0)]
+    same_program(tries_before_a_break, calls, __file__, frames=False)

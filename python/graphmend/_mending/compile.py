@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from graphmend import _config
-from graphmend._mending import mended_code
+from graphmend._mending import mended_code, talkers
 from graphmend._mending.backend import MendedBackend
 from graphmend._mending.frames import MendingCallback
 from graphmend._mending.marks import Marks
@@ -16,7 +16,7 @@ from graphmend._mending.marks_asked import code_to_trace
 from graphmend._reporting.report import Report
 from graphmend._torch.compiling import OptimizedModule, compile_context, inner_backend
 from graphmend._torch.frames import forget_code, take_back_skips
-from graphmend._torch.tracing import inline_other_code
+from graphmend._torch.tracing import inline_other_code, pass_objects
 from graphmend._torch.version import require_torch, torch_version
 
 _disabled = False
@@ -36,7 +36,7 @@ def disable() -> int:
 
 def effect(function: Callable[..., Any]) -> Callable[..., Any]:
     """Declares that a function only talks to the outside: a call of it as a statement may run after the graph."""
-    mended_code.declare_effect(function)
+    talkers.declare(function)
     return function
 
 
@@ -94,6 +94,7 @@ def compile(  # noqa: A001 - the name of what it stands in for
     require_torch()
     builtins.__graphmend__ = Marks  # type: ignore[attr-defined]
     inline_other_code(code_to_trace)
+    pass_objects()
     inner, special = inner_backend(backend, mode, options, dynamic, others.pop("name", None))
     mended = MendedBackend(inner, speculate)
     _backends.add(mended)

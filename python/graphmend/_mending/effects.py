@@ -6,7 +6,8 @@ function name, so that log records, warnings and tracebacks look as if the state
 
 import ast
 import logging
-from collections.abc import Sequence
+import weakref
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import FunctionType
 
@@ -22,7 +23,10 @@ _LEVELS = {
     "error": logging.ERROR,
     "exception": logging.ERROR,
     "critical": logging.CRITICAL,
+    "fatal": logging.CRITICAL,
 }
+# What the mender calls a statement's first parameter; a method of that is one of what it talks through.
+_RECEIVER = "__graphmend_0__"
 
 
 @dataclass(frozen=True)
@@ -30,45 +34,52 @@ class Effect:
     """A statement as a function of the values it needs."""
 
     function: FunctionType
-    # A call of this logger at this level: when it is off, nothing needs to be made of the values.
-    logger: logging.Logger | None
-    level: int
+    # The method that it calls; of the first value, or of a global of that name.
+    method: str
+    receiver: str
     # It asks who called it.
     looks_at_stack: bool
 
     def run(self, spec: str, ints: Sequence[int], tensors: Sequence[torch.Tensor]) -> None:
-        if self.logger is not None and not self.logger.isEnabledFor(self.level):
-            return
         stack, values = rebuild(spec, ints, tensors)
+        if self.receiver == _RECEIVER:
+            values[0] = _talkers[int(values[0])]()
+        receiver = values[0] if self.receiver == _RECEIVER else self.function.__globals__.get(self.receiver)
+        if _is_off(receiver, self.method):
+            return
         if stack is None:
             self.function(*values)
         else:
             call_under(_stacks[stack], self.function, values)
 
 
+def _is_off(logger: object, method: str) -> bool:
+    """Whether this is a call of a logger at a level that is off: nothing needs to be made of the values."""
+    if method not in _LEVELS or not isinstance(logger, logging.Logger):
+        return False
+    # A subclass may do more than log.
+    is_own = getattr(type(logger), method, None) is not getattr(logging.Logger, method)
+    return not is_own and not logger.isEnabledFor(_LEVELS[method])
+
+
 # By site, which names file, place and text: the same site always means the same code.
 _effects: dict[str, Effect] = {}
 # Where effects that look at the stack were passed.
 _stacks: list[tuple[Caller, ...]] = []
+# What effects talk through that is found by no name.
+_talkers: list[Callable[[], object]] = []
 
 
 def define(site: str, text: str, function: FunctionType) -> None:
     """Keeps the function that a statement was made; `text` is how it is written."""
     call = ast.parse(text).body[0].body[0].value  # type: ignore[attr-defined]
     callee = call.func
-    logger, level = None, 0
-    if isinstance(callee, ast.Attribute) and isinstance(callee.value, ast.Name) and callee.attr in _LEVELS:
-        named = function.__globals__.get(callee.value.id)
-        # A subclass may do more than log.
-        if isinstance(named, logging.Logger) and getattr(type(named), callee.attr) is getattr(
-            logging.Logger, callee.attr
-        ):
-            logger, level = named, _LEVELS[callee.attr]
+    method = callee.attr if isinstance(callee, ast.Attribute) else ""
+    receiver = callee.value.id if method and isinstance(callee.value, ast.Name) else ""
     keywords = {keyword.arg for keyword in call.keywords}
     # `Logger.warn` warns its caller that it is deprecated; `warnings.warn` may have its level as third argument.
-    deprecated = isinstance(callee, ast.Attribute) and callee.attr == "warn"
-    looks = bool(keywords & {"stacklevel", "stack_info", None}) or deprecated
-    _effects[site] = Effect(function, logger, level, looks)
+    looks = bool(keywords & {"stacklevel", "stack_info", None}) or method == "warn"
+    _effects[site] = Effect(function, method, receiver, looks)
 
 
 def looks_at_stack(site: str) -> bool:
@@ -79,6 +90,18 @@ def keep_stack(callers: Sequence[Caller]) -> int:
     """A number by which the stack is found again when the effect is delivered."""
     _stacks.append(tuple(callers))
     return len(_stacks) - 1
+
+
+def keep_talker(talker: object) -> int:
+    """A number by which it is found again when the effect is delivered; it lives as long as its owner wants."""
+    for number, kept in enumerate(_talkers):
+        if kept() is talker:
+            return number
+    try:
+        _talkers.append(weakref.ref(talker))
+    except TypeError:
+        _talkers.append(lambda: talker)
+    return len(_talkers) - 1
 
 
 def deliver(site: str, spec: str, ints: Sequence[int], tensors: Sequence[torch.Tensor]) -> None:

@@ -158,9 +158,15 @@ class MendingCallback:
         traced = mended_code.replacement(code, frame.f_globals, bool(self.backend.speculates))
         self.backend.begin_frame(code, frame.f_globals)
         forget_errors(convert)
-        view = frame if traced is code else FrameView(frame, traced)
-        with self._settings():
-            return convert(view, cache_entry, frame_state)
+        if traced is code:
+            with self._settings():
+                return convert(frame, cache_entry, frame_state)
+        try:
+            with self._settings():
+                return convert(FrameView(frame, traced), cache_entry, frame_state)
+        except Exception:
+            # Dynamo fails on some forms of code behind a break, which may be there only by a mend.
+            return self._convert_plainly(frame, cache_entry, frame_state)
 
     @contextlib.contextmanager
     def _settings(self) -> Iterator[None]:
@@ -301,7 +307,7 @@ def _place(entry: Break) -> tuple[str, int]:
 
 
 def _is_declined(entry: Break, declined: Container[str]) -> bool:
-    return entry.mend == "substitute" and all(site in declined for site, _ in entry.sites)
+    return entry.mend in ("substitute", "postpone") and all(site in declined for site, _ in entry.sites)
 
 
 class Recovery:

@@ -16,6 +16,7 @@ from graphmend._mending.marks_post import (
     number,
     post,
     posts,
+    talker,
     tracing,
     truth,
 )
@@ -32,6 +33,7 @@ class Marks:
     checks = staticmethod(checks)
     posts = staticmethod(posts)
     post = staticmethod(post)
+    talker = staticmethod(talker)
     check = staticmethod(check)
     number = staticmethod(number)
     truth = staticmethod(truth)

@@ -5,11 +5,11 @@ from typing import Any
 
 import torch
 
-from graphmend._mending import effects, replay
+from graphmend._mending import effects, mended_code, replay, talkers
 from graphmend._mending.marks_asked import carries, mends_apply, own_backend, trace_again_without
 from graphmend._mending.stack import Caller
 from graphmend._mending.values import describe, describe_stack
-from graphmend._torch.tracing import assume_constant_result, is_ours, traced_stack
+from graphmend._torch.tracing import assume_constant_result, is_ours, takes_objects, traced_stack
 
 
 @assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
@@ -65,6 +65,21 @@ def post(site: str, *values: Any) -> bool:
             return bool(trace_again_without(site, "an argument is neither a tensor, a number, text nor made of these"))
     torch.ops.graphmend.emit(site, "".join(spec), ints, tensors)
     return True
+
+
+def talker(site: str, name: str, receiver: object) -> str:
+    """The key by which what a statement talks through is found again; the trace begins anew if it does more."""
+    if not torch.compiler.is_dynamo_compiling():
+        return ""
+    return str(_key_of(site, name, receiver))
+
+
+@takes_objects
+def _key_of(site: str, name: str, receiver: object) -> str:
+    if talkers.talks(receiver, name.rpartition(".")[2]):
+        return str(effects.keep_talker(receiver))
+    mended_code.note_silent(site, name)
+    return str(trace_again_without(site, f"`{name}` is not known to only talk; `graphmend.effect` declares it"))
 
 
 def as_flag(value: torch.Tensor) -> torch.Tensor:

@@ -9,27 +9,20 @@ changed since it was imported, or that another tool has rewritten, is left alone
 import contextlib
 import functools
 import gc
-import inspect
 import itertools
 import linecache
-import logging
-import sys
 import sysconfig
 import threading
-import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
 import torch
 
-from graphmend import _config
-from graphmend._mending import effects, mended_file, scope, substitutes
+from graphmend._mending import effects, mended_file, scope, substitutes, talkers
 from graphmend._mending.mended_file import Mend, MendedText
 from graphmend._torch.breaks import Place
-
-_LOGGING_FUNCTIONS = ("debug", "info", "warning", "warn", "error", "critical", "exception", "log")
 
 # How Dynamo names what comes after a break.
 _RESUMED = "torch_dynamo_resume_in_"
@@ -38,12 +31,6 @@ _lock = threading.RLock()
 _numbers = itertools.count()
 # By file and module: the same file may be run as several modules.
 _sources: dict[tuple[str, int, bool], "MendedSource"] = {}
-_declared: weakref.WeakSet[Callable[..., Any]] = weakref.WeakSet()
-
-
-def declare_effect(function: Callable[..., Any]) -> None:
-    """Calls of this function, as statements, may run after the graph."""
-    _declared.add(function)
 
 
 def forget_all() -> int:
@@ -138,36 +125,18 @@ def in_live_functions() -> Iterator[None]:
                 function.__code__ = code
 
 
-def _names_of_declared(space: dict[str, Any]) -> list[str]:
-    """How a file whose globals are `space` may spell the functions that were declared to be effects."""
-    declared = [*_declared, *_config.declared_effects()]
-    names: list[str] = []
-    for name, value in list(space.items()) if declared else []:
-        names += [name for function in declared if value is function]
-        if not inspect.ismodule(value) and not isinstance(value, type):
-            continue
-        for function in declared:
-            own_name = getattr(function, "__qualname__", "")
-            # The module may be a package above the function's own, and the class one that has it.
-            path = f"{getattr(function, '__module__', '')}.{own_name}"
-            above = value.__name__ if inspect.ismodule(value) else f"{value.__module__}.{value.__qualname__}"
-            for rest in dict.fromkeys([own_name, path.removeprefix(f"{above}.")]):
-                if rest and _attribute(value, rest) is function:
-                    names.append(f"{name}.{rest}")
-    return names
-
-
-def _attribute(value: Any, path: str) -> Any:
-    for part in path.split("."):
-        value = getattr(value, part, None)
-    return value
-
-
 def sites(place: Place) -> dict[str, str]:
     """The sites of the mends at a place, and what kind of mend each is."""
     sources = [source for (file, _, _), source in _sources.items() if file == place.file and source.mended]
     mends = [mend for source in sources if source.mended for mend in source.mended.mends]
     return {mend.site: mend.kind for mend in mends if mend.line == place.line}
+
+
+def note_silent(site: str, name: str) -> None:
+    """The method of that name, at that site, is of something that does more than talk."""
+    for source in _sources.values():
+        if source.mended and any(mend.site == site for mend in source.mended.mends):
+            source.silent.add(name)
 
 
 def selected_around(place: Place) -> list[str]:
@@ -225,6 +194,9 @@ class MendedSource:
         self.functions: list[int] = []
         # Names of calls that are traced as others.
         self.substitutes: set[str] = set()
+        # Methods that have turned out to be of something that does more than talk, and those that the text is made of.
+        self.silent: set[str] = set()
+        self.known_silent: set[str] = set()
         self.mended: MendedText | None = None
         # The file's own code objects in order, and for each the one to trace.
         self.originals: list[CodeType] = []
@@ -250,7 +222,7 @@ class MendedSource:
             return "the running code is not what its file compiles to; the file was changed, or another tool rewrote it"
         line = place.line
         names = self.substitutes | set(substitutes.names_for(place.gb_type))
-        if line in self.lines and names == self.substitutes:
+        if line in self.lines and names == self.substitutes and self.silent == self.known_silent:
             return "it broke again after it was mended"
         lines = self.lines if line in self.lines else [*self.lines, line]
         mended = self._mend_text(lines, self.functions, names)
@@ -267,6 +239,7 @@ class MendedSource:
             return trouble
         self.lines = lines
         self.substitutes = names
+        self.known_silent = set(self.silent)
         return added[0]
 
     def mend_function(self, code: CodeType) -> None:
@@ -278,25 +251,8 @@ class MendedSource:
             self.functions.append(line)
 
     def _mend_text(self, lines: list[int], functions: list[int], names: set[str]) -> MendedText:
-        return mended_file.mend_text(
-            self.source, self.name, lines, functions, self.talkers(), self.speculates, sorted(names)
-        )
-
-    def talkers(self) -> list[str]:
-        """Names in this file's globals of what only talks to the outside."""
-        names = [] if "print" in self.globals else ["print"]
-        for name, value in list(self.globals.items()):
-            if isinstance(value, (logging.Logger, logging.LoggerAdapter)):
-                names.append(f"{name}.*")
-            elif value is logging:
-                names += [f"{name}.{function}" for function in _LOGGING_FUNCTIONS]
-            elif inspect.ismodule(value) and value.__name__ == "warnings":
-                names.append(f"{name}.warn")
-            elif value is sys:
-                names += [f"{name}.stdout.write", f"{name}.stderr.write"]
-            elif str(getattr(value, "__module__", "")).partition(".")[0] == "tqdm" and hasattr(value, "write"):
-                names.append(f"{name}.write")
-        return names + _names_of_declared(self.globals)
+        talking = [*talkers.names_in(self.globals), *(f"!{name}" for name in sorted(self.silent))]
+        return mended_file.mend_text(self.source, self.name, lines, functions, talking, self.speculates, sorted(names))
 
     def _install(self, mended: MendedText) -> str | None:
         try:

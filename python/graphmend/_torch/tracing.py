@@ -13,13 +13,56 @@ from typing import Any
 import torch
 import torch._dynamo
 from torch._dynamo import exc
+from torch._dynamo.guards import GuardBuilder, install_guard
 from torch._dynamo.symbolic_convert import InliningInstructionTranslator, InstructionTranslator
+from torch._dynamo.variables import functions
 from torch._dynamo.variables.functions import init_cellvars
+from torch._dynamo.variables.misc import ConstantLikeVariable, LoggingLoggerVariable, PythonModuleVariable
+from torch._dynamo.variables.user_defined import UserDefinedObjectVariable
 
 from graphmend._torch.markers import marker_name
 
 # A function that Dynamo calls while it traces; what it returns is a constant of the trace.
 assume_constant_result = torch._dynamo.assume_constant_result
+
+_TAKES_OBJECTS = "_graphmend_takes_objects"
+
+
+def takes_objects(function: Callable[..., str]) -> Callable[..., str]:
+    """Like `assume_constant_result`, for a function that may be given any object that Dynamo has found in the program.
+
+    What is compiled holds for that very object. For what Dynamo has made or changed itself it is given None.
+    """
+    setattr(function, _TAKES_OBJECTS, True)
+    made: Callable[..., str] = assume_constant_result(function)
+    return made
+
+
+def pass_objects() -> None:
+    """From now on, Dynamo gives functions that take objects what it has otherwise no constant for."""
+    original = functions.invoke_and_store_as_constant
+    if hasattr(original, _TAKES_OBJECTS):
+        return
+
+    @functools.wraps(original)
+    def invoke(tx: Any, function: Any, name: str, args: Any, kwargs: Any) -> Any:
+        if hasattr(function, _TAKES_OBJECTS):
+            args = [arg if arg.is_python_constant() else ConstantLikeVariable(_object_behind(arg)) for arg in args]
+        return original(tx, function, name, args, kwargs)
+
+    setattr(invoke, _TAKES_OBJECTS, True)
+    vars(functions)["invoke_and_store_as_constant"] = invoke
+
+
+def _object_behind(variable: Any) -> object | None:
+    variable = variable.realize()
+    kinds = (LoggingLoggerVariable, UserDefinedObjectVariable, PythonModuleVariable)
+    if not isinstance(variable, kinds) or not variable.source:
+        return None
+    install_guard(variable.source.make_guard(GuardBuilder.ID_MATCH))
+    found: object = variable.value
+    return found
+
 
 # The folder of this package: frames of its files are not the user's.
 _PACKAGE = str(Path(__file__).parent.parent) + os.sep

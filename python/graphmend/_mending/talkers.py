@@ -1,0 +1,96 @@
+"""What only talks to the outside: calls of these, as statements, may run after the graph.
+
+By the names that a file has for them, or by what a method is called on, which is asked while it is traced.
+"""
+
+import inspect
+import logging
+import sys
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from graphmend import _config
+
+_LOGGING_FUNCTIONS = ("debug", "info", "warning", "warn", "error", "critical", "fatal", "exception", "log")
+# Of a logger, or of what writes; `…_once` is what others have given to loggers.
+_METHODS = (*_LOGGING_FUNCTIONS, "warning_once", "info_once", "warning_advice", "write")
+
+_declared: weakref.WeakSet[Callable[..., Any]] = weakref.WeakSet()
+
+
+def declare(function: Callable[..., Any]) -> None:
+    """Calls of this function, as statements, may run after the graph."""
+    _declared.add(function)
+
+
+def names_in(space: dict[str, Any]) -> list[str]:
+    """How a file whose globals are `space` calls what only talks: names, and methods with a dot before them."""
+    names = [] if "print" in space else ["print"]
+    for name, value in list(space.items()):
+        if isinstance(value, (logging.Logger, logging.LoggerAdapter)):
+            names.append(f"{name}.*")
+        elif value is logging:
+            names += [f"{name}.{function}" for function in _LOGGING_FUNCTIONS]
+        elif value is warnings:
+            names.append(f"{name}.warn")
+        elif value is warnings.warn or any(value is getattr(logging, function) for function in _LOGGING_FUNCTIONS):
+            names.append(name)
+        elif value is sys:
+            names += [f"{name}.stdout.write", f"{name}.stderr.write"]
+        elif _is_tqdm(value):
+            names.append(f"{name}.write")
+    methods = {*_METHODS, *(function.__name__ for function in _all_declared() if hasattr(function, "__name__"))}
+    return [*names, *_names_of_declared(space), *(f".{method}" for method in sorted(methods))]
+
+
+def talks(receiver: object, method: str) -> bool:
+    """Whether a method only talks, by what it is called on."""
+    if isinstance(receiver, (logging.Logger, logging.LoggerAdapter)):
+        return method in _METHODS
+    if receiver is logging:
+        return method in _LOGGING_FUNCTIONS
+    if receiver is warnings:
+        return method == "warn"
+    if receiver is sys.stdout or receiver is sys.stderr or _is_tqdm(receiver):
+        return method == "write"
+    # As the class has it: nothing of the object's own is run by asking.
+    own_type = receiver if isinstance(receiver, type) else type(receiver)
+    function = inspect.getattr_static(own_type, method, None)
+    function = getattr(function, "__func__", function)
+    return any(function is declared for declared in _all_declared())
+
+
+def _is_tqdm(value: object) -> bool:
+    own_type = value if isinstance(value, type) else type(value)
+    return str(own_type.__module__).partition(".")[0] == "tqdm" and hasattr(own_type, "write")
+
+
+def _all_declared() -> list[Callable[..., Any]]:
+    return [*_declared, *_config.declared_effects()]
+
+
+def _names_of_declared(space: dict[str, Any]) -> list[str]:
+    """How a file whose globals are `space` may spell the functions that were declared to be effects."""
+    declared = _all_declared()
+    names: list[str] = []
+    for name, value in list(space.items()) if declared else []:
+        names += [name for function in declared if value is function]
+        if not inspect.ismodule(value) and not isinstance(value, type):
+            continue
+        for function in declared:
+            own_name = getattr(function, "__qualname__", "")
+            # The module may be a package above the function's own, and the class one that has it.
+            path = f"{getattr(function, '__module__', '')}.{own_name}"
+            above = value.__name__ if inspect.ismodule(value) else f"{value.__module__}.{value.__qualname__}"
+            for rest in dict.fromkeys([own_name, path.removeprefix(f"{above}.")]):
+                if rest and _attribute(value, rest) is function:
+                    names.append(f"{name}.{rest}")
+    return names
+
+
+def _attribute(value: Any, path: str) -> Any:
+    for part in path.split("."):
+        value = getattr(value, part, None)
+    return value

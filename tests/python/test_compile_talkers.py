@@ -1,0 +1,150 @@
+"""What only talks, and is no global of its file: it is looked at when the statement is traced."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from compiled_calls import numbers, reasons, same_program
+
+import graphmend
+from graphmend._mending.compile import compile as mended_compile
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+CALLS = numbers(1.0, 2.0, 3.0)
+
+
+class Counter:
+    """Called like a logger, and does more than talk."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def info(self, text: str) -> None:
+        self.count += len(text)
+
+
+class Talking(torch.nn.Module):  # type: ignore[misc,unused-ignore]
+    def __init__(self, how: str, log: Any = None) -> None:
+        super().__init__()
+        self.how = how
+        self.log = log or logging.getLogger("talking")
+        self.__private = logging.getLogger("private")
+
+    @graphmend.effect
+    def tell(self, *values: Any) -> None:
+        print("told by", self.how, *values)
+
+    def forward(self, x: Any) -> Any:
+        if self.how == "field":
+            self.log.warning("sum %s", x.sum())
+        elif self.how == "formatted":
+            self.log.critical(f"{x.sum().item():{6}.{2}}")
+        elif self.how == "private":
+            self.__private.error("sum %s", x.sum().item())
+        elif self.how == "local":
+            log = self.log
+            log.info("sum %s", x.sum(), stacklevel=1)
+        elif self.how == "stream":
+            out = sys.stdout
+            out.write(f"sum {x.sum()}\n")
+        elif self.how == "import":
+            import warnings
+
+            warnings.warn(f"sum {x.sum()}", UserWarning, stacklevel=2)
+        else:
+            self.tell(x.sum(), "twice")
+        return x * 2
+
+
+@pytest.mark.parametrize("how", ["field", "formatted", "private", "local", "stream", "declared"])
+def test_what_it_is_called_on_travels(how: str) -> None:
+    compiled = same_program(Talking(how), CALLS, __file__, fullgraph=True)
+    assert not compiled.report.left
+
+
+def test_an_adapter_travels() -> None:
+    model = Talking("field", logging.LoggerAdapter(logging.getLogger("below"), {"who": "it"}))
+    same_program(model, CALLS, __file__, fullgraph=True)
+
+
+def test_a_module_that_is_imported_in_the_function() -> None:
+    compiled = mended_compile(Talking("import"), backend="eager", fullgraph=True)
+    for value in (1.0, 2.0):
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            compiled(torch.tensor([value]))
+        assert [str(each.message) for each in seen] == [f"sum {value}"]
+
+
+def test_each_model_talks_through_its_own() -> None:
+    seen: list[tuple[str, str]] = []
+
+    class Records(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            seen.append((record.name, record.getMessage()))
+
+    handler = Records()
+    models = {name: Talking("field", logging.getLogger(name)) for name in ("one", "other")}
+    compiled = {name: mended_compile(model, backend="eager", fullgraph=True) for name, model in models.items()}
+    logging.getLogger().addHandler(handler)
+    try:
+        for name in ("one", "other", "one"):
+            compiled[name](torch.ones(2))
+        models["one"].log = logging.getLogger("third")
+        compiled["one"](torch.ones(2))
+    finally:
+        logging.getLogger().removeHandler(handler)
+    assert [name for name, _ in seen] == ["one", "other", "one", "third"]
+
+
+def test_a_level_that_is_off() -> None:
+    log = logging.getLogger("quiet")
+    log.setLevel(logging.ERROR)
+    compiled = same_program(Talking("field", log), CALLS, __file__, fullgraph=True)
+    assert compiled.report.mended
+
+
+class Counting(torch.nn.Module):  # type: ignore[misc,unused-ignore]
+    def __init__(self) -> None:
+        super().__init__()
+        self.log = Counter()
+
+    def forward(self, x: Any) -> Any:
+        self.log.info(f"sum {x.sum()}")
+        return x * self.log.count
+
+
+@pytest.mark.parametrize("speculate", [True, False])
+def test_what_does_more_than_talk_stays(speculate: bool) -> None:
+    compiled = same_program(Counting(), CALLS, __file__, speculate=speculate)
+    assert all(entry.mend != "postpone" for entry in compiled.report.mended)
+
+
+def hidden(print: Callable[..., Any], logger: Any) -> Callable[[Any], Any]:  # noqa: A002
+    def run(x: Any) -> Any:
+        print("not the one that is built in", x.sum())
+        logger.info(f"sum {x.sum()}")
+        return x * 2
+
+    return run
+
+
+def test_a_local_of_a_known_name_is_what_it_is() -> None:
+    said: list[Any] = []
+    counter = Counter()
+    compiled = mended_compile(hidden(lambda *values: said.append(len(values)), counter), backend="eager")
+    compiled(torch.ones(2))
+    compiled(torch.ones(2))
+    assert said == [2, 2]
+    assert counter.count == 2 * len("sum 2.0")
+    assert not any("print" in reason for reason in reasons(compiled))
