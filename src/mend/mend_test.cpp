@@ -91,6 +91,16 @@ TEST(Mend, CheckKeepsTensorsWhereTheTestMakesNumbersOfThem) {
   EXPECT_TRUE(made.shows("__graphmend__.equal((x), *(y, ), **dict())")) << made.shown();
 }
 
+TEST(Mend, CheckComparesANumberAsATensorWould) {
+  Case made("def f(x, y):\n    if y <= x.item():\n        raise E\n", {2});
+  EXPECT_TRUE(made.shows("__graphmend__.compared('r', '<=', (y), __graphmend__.number((x), *(), **dict()))"));
+  Case chain("def f(x, y):\n    if y < float(x) < z:\n        raise E\n", {2});
+  EXPECT_TRUE(
+      chain.shows("compared('r', '<', (y), (graphmend_b25_ := __graphmend__.real(x))), lambda: __graphmend__."
+                  "compared('l', '<', graphmend_b25_, (z))"))
+      << chain.shown();
+}
+
 TEST(Mend, CheckOnOneLine) { EXPECT_EQ(Case("def f(x):\n    if x > 0: raise E\n", {2}).mended.mends.size(), 1u); }
 
 TEST(Mend, PostponeShowsTheTextOfADebugField) {

@@ -42,21 +42,54 @@ class TracedTest {
   // tensor.
   void write_operand(NodeId id) {
     const Tree& tree = context_.tree;
-    if (tree.kind(id) == NodeKind::Compare) {
-      out_.add("(", serves_);
-      for (NodeId part : tree.children(id)) {
-        if (tree.kind(part) == NodeKind::CompareOp) {
-          out_.add(" ", serves_);
-          out_.copy(context_.span(part));
-          out_.add(" ", serves_);
-        } else {
-          write_value(part);
-        }
-      }
-      out_.add(")", serves_);
+    if (tree.kind(id) != NodeKind::Compare) {
+      write_value(id);
       return;
     }
-    write_value(id);
+    std::vector<NodeId> parts;
+    for (NodeId part : tree.children(id)) parts.push_back(part);
+    write_compared(parts.data(), {}, {});
+  }
+
+  // A left side, an operator and a right side; the left one may have a name already, the right one be given one.
+  void write_compared(const NodeId* parts, const std::string& left, const std::string& right) {
+    const std::string_view by = context_.text_of(parts[1]);
+    const bool orders = by.find_first_of("<>=") != std::string_view::npos;
+    const std::string numbers = std::string(is_number(parts[0]) ? "l" : "") + (is_number(parts[2]) ? "r" : "");
+    // What a tensor is compared with in eager is a number, and has the tensor's type.
+    const bool has_literal = is_literal(parts[0]) || is_literal(parts[2]);
+    const bool is_mixed = orders && numbers.size() == 1 && !has_literal;
+    out_.add(is_mixed ? "__graphmend__.compared('" + numbers + "', '" + std::string(by) + "', " : "(", serves_);
+    if (left.empty()) {
+      write_value(parts[0]);
+    } else {
+      out_.add(left, serves_);
+    }
+    if (is_mixed) {
+      out_.add(", ", serves_);
+    } else {
+      out_.add(" ", serves_);
+      out_.copy(context_.span(parts[1]));
+      out_.add(" ", serves_);
+    }
+    if (!right.empty()) out_.add("(" + right + " := ", serves_);
+    write_value(parts[2]);
+    out_.add(right.empty() ? ")" : "))", serves_);
+  }
+
+  bool is_literal(NodeId id) const {
+    const Tree& tree = context_.tree;
+    if (tree.kind(id) == NodeKind::UnaryOp) id = tree.first_child(id);
+    return tree.kind(id) == NodeKind::Number || tree.kind(id) == NodeKind::Constant;
+  }
+
+  // Whether it is `x.item()` or `float(x)`, of which the tensor is kept.
+  bool is_number(NodeId id) const {
+    const Tree& tree = context_.tree;
+    if (tree.kind(id) != NodeKind::Call) return false;
+    NodeId callee = tree.first_child(id);
+    if (tree.kind(callee) == NodeKind::Name) return context_.text_of(callee) == "float";
+    return tree.kind(callee) == NodeKind::Attribute && context_.token_at(tree[callee].last_token) == "item";
   }
 
   void write_value(NodeId id) {
@@ -78,7 +111,7 @@ class TracedTest {
     if (tree.kind(callee) == NodeKind::Name) {
       const std::string_view name = context_.text_of(callee);
       if (name != "float" && name != "bool") return false;
-      out_.add(name == "float" ? "__graphmend__.number" : "__graphmend__.truth", serves_);
+      out_.add(name == "float" ? "__graphmend__.real" : "__graphmend__.truth", serves_);
       out_.copy({named.end, call.end});
       return true;
     }
@@ -134,22 +167,10 @@ class TracedTest {
     for (size_t i = 0; i + 2 < parts.size(); i += 2) {
       const bool is_last = i + 3 == parts.size();
       if (!is_last) out_.add("__graphmend__.both(", serves_);
-      if (left.empty()) {
-        write_value(parts[i]);
-      } else {
-        out_.add(left, serves_);
-      }
-      out_.add(" ", serves_);
-      out_.copy(context_.span(parts[i + 1]));
-      out_.add(" ", serves_);
-      if (is_last) {
-        write_value(parts[i + 2]);
-        break;
-      }
-      left = "graphmend_b" + std::to_string(context_.span(parts[i + 2]).start) + "_";
-      out_.add("(" + left + " := ", serves_);
-      write_value(parts[i + 2]);
-      out_.add("), lambda: ", serves_);
+      const std::string right = is_last ? "" : "graphmend_b" + std::to_string(context_.span(parts[i + 2]).start) + "_";
+      write_compared(&parts[i], left, right);
+      if (!is_last) out_.add(", lambda: ", serves_);
+      left = right;
     }
     out_.add(std::string(parts.size() / 2 - 1, ')'), serves_);
     return true;

@@ -358,3 +358,22 @@ def tries_before_a_break(x: Any) -> Any:
 def test_what_dynamo_fails_on_behind_a_break_is_as_without_mends() -> None:
     calls = [(torch.tensor(value),) for value in (-2.0, 3.0, 5.0)]
     same_program(tries_before_a_break, calls, __file__, frames=False)
+
+
+def exceeds(x: Any, y: Any) -> Any:
+    if x.item() > y:
+        raise ValueError("larger")
+    if y == float(x):
+        raise KeyError("the same")
+    return x + 1
+
+
+@pytest.mark.parametrize("kind", [torch.float64, torch.float32, torch.float16, torch.int64])
+@pytest.mark.parametrize("other", [torch.float64, torch.float32, torch.float16, torch.int64])
+def test_a_number_is_compared_in_the_precision_of_the_tensor(kind: Any, other: Any) -> None:
+    pairs = [(0.1, 0.1), (0.30000000001, 0.3), (2.0, 2.0), (16777217.0, 16777216.0), (-1.0, 5.0)]
+    calls = [
+        (torch.tensor(one, dtype=torch.float64).to(kind), torch.tensor(two, dtype=torch.float64).to(other))
+        for one, two in pairs
+    ]
+    same_program(exceeds, calls, __file__, speculate=False, fullgraph=True)

@@ -10,12 +10,14 @@ from graphmend._mending.marks_post import (
     both,
     check,
     checks,
+    compared,
     either,
     equal,
     negate,
     number,
     post,
     posts,
+    real,
     talker,
     tracing,
     truth,
@@ -36,6 +38,8 @@ class Marks:
     talker = staticmethod(talker)
     check = staticmethod(check)
     number = staticmethod(number)
+    real = staticmethod(real)
+    compared = staticmethod(compared)
     truth = staticmethod(truth)
     equal = staticmethod(equal)
     allclose = staticmethod(allclose)

@@ -1,5 +1,6 @@
 """The marks that post effects and check tests, and the operators of which traced tests are made."""
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -99,11 +100,45 @@ def check(site: str, value: Any, predicted: bool) -> Any:
 
 
 def number(value: Any) -> Any:
-    """`value.item()` or `float(value)` as a test needs it: a tensor that compares as the Python number would."""
+    """`value.item()` as a test needs it: a tensor that compares as the Python number would."""
     if isinstance(value, torch.Tensor) and value.numel() == 1:
         # Floats in double precision, as Python has them.
         return value.detach().reshape(()).double() if value.is_floating_point() else value.detach().reshape(())
-    return value.item() if isinstance(value, torch.Tensor) else float(value)
+    return value.item()
+
+
+def real(value: Any) -> Any:
+    """`float(value)` as a test needs it"""
+    if isinstance(value, torch.Tensor) and value.numel() == 1 and not value.is_complex():
+        return value.detach().reshape(()).double()
+    return float(value)
+
+
+def compared(numbers: str, by: str, left: Any, right: Any) -> Any:
+    """A comparison of which the left or the right side (`numbers`) is a Python number in eager."""
+    if isinstance(left, torch.Tensor) and isinstance(right, torch.Tensor):
+        if numbers == "l":
+            left = _beside(left, right)
+        else:
+            right = _beside(right, left)
+    return _COMPARISONS[by](left, right)
+
+
+def _beside(number: torch.Tensor, tensor: torch.Tensor) -> torch.Tensor:
+    """A number as eager compares it with a tensor: in the tensor's precision, or the default one if that has none."""
+    if not number.is_floating_point() or tensor.is_complex():
+        return number
+    return number.to(tensor.dtype if tensor.is_floating_point() else torch.get_default_dtype())
+
+
+_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
 
 
 def truth(value: Any) -> Any:
