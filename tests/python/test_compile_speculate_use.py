@@ -39,6 +39,10 @@ def known_ahead(why: str) -> set[str]:
     return {f"its value is not known ahead: {why}"}
 
 
+def scaled_once(x: Any) -> Any:
+    return x * x.max().item()
+
+
 def scaled_twice(x: Any) -> Any:
     y = x * x.max().item()
     return y + x.min().item()
@@ -239,6 +243,24 @@ class Other:
 
     def repeat(self, value: Any) -> str:
         return type(value).__name__
+
+
+def test_what_was_learnt_goes_with_what_was_compiled() -> None:
+    compiled = mended_compile(scaled_once, backend="eager")
+    for value in (1.0, 2.0, 1.0):
+        compiled(torch.tensor([value]))
+    assert speculate.sites and vars(speculate.PREDICTIONS)
+    torch._dynamo.reset()
+    assert not speculate.sites and not vars(speculate.PREDICTIONS)
+    assert compiled(torch.tensor([3.0])).item() == 9.0
+
+
+def test_what_is_forgotten_while_a_call_runs() -> None:
+    compiled = mended_compile(scaled_once, backend="eager")
+    compiled(torch.tensor([1.0]))
+    speculate.sites.clear()
+    assert compiled(torch.tensor([1.0])).item() == 1.0
+    assert compiled(torch.tensor([2.0])).item() == 4.0
 
 
 def test_methods_of_others() -> None:

@@ -71,20 +71,21 @@ class MendedBackend:
         # Code whose frames were compiled, as Dynamo knows it.
         self.codes: weakref.WeakSet[CodeType] = weakref.WeakSet()
         # How often frames with predictions were compiled, by their code.
-        self.versions: dict[CodeType, int] = {}
+        self.versions: weakref.WeakKeyDictionary[CodeType, int] = weakref.WeakKeyDictionary()
         # Why the branch at a site is not selected: for good, and the last time that it was traced.
         self.declined: dict[str, str] = {}
         self.notes: dict[str, str] = {}
         # Frames in which numbers read from tensors are symbols, or must not be; and the places where they are.
-        self.captures: dict[CodeType, bool] = {}
-        self.captured: dict[CodeType, list[tuple[str, int]]] = {}
+        self.captures: weakref.WeakKeyDictionary[CodeType, bool] = weakref.WeakKeyDictionary()
+        self.captured: weakref.WeakKeyDictionary[CodeType, list[tuple[str, int]]] = weakref.WeakKeyDictionary()
         # How often a frame raised for sure, while it was traced.
-        self.raised: dict[CodeType, int] = {}
+        self.raised: weakref.WeakKeyDictionary[CodeType, int] = weakref.WeakKeyDictionary()
         # Why the graph of a frame can carry no marker.
-        self.cannot_carry: dict[CodeType, str] = {}
+        self.cannot_carry: weakref.WeakKeyDictionary[CodeType, str] = weakref.WeakKeyDictionary()
         if hasattr(inner, "get_compiler_config"):
             self.get_compiler_config = inner.get_compiler_config
         self.__name__ = getattr(inner, "compiler_name", None) or getattr(inner, "__name__", type(inner).__name__)
+        weakref.finalize(self, speculate.forget, self.number)
 
     def begin_frame(self, code: CodeType, space: dict[str, Any]) -> None:
         self.frame.graphs = self.frame.ops = 0
@@ -126,6 +127,12 @@ class MendedBackend:
         return MendedBackend, (self.inner, self.speculates)
 
     def reset(self) -> None:
+        """Dynamo has forgotten what it compiled, and nothing that was learnt of it counts any more."""
+        for known in (self.versions, self.captures, self.captured, self.raised, self.cannot_carry):
+            known.clear()
+        self.declined.clear()
+        self.notes.clear()
+        speculate.forget(self.number)
         if hasattr(self.inner, "reset"):
             self.inner.reset()
 

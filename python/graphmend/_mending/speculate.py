@@ -73,6 +73,13 @@ def site_of(name: str) -> str:
     return name[1:].partition("_")[0] if name.startswith("p") else name
 
 
+def forget(model: int) -> None:
+    """Nothing is known of a model's sites any more."""
+    for key in [key for key in sites if key.endswith(f"_{model}")]:
+        del sites[key]
+        vars(PREDICTIONS).pop(key, None)
+
+
 def rate(of_sites: Iterable[str]) -> tuple[int, int]:
     """How often predictions at these sites were right, and how often they were looked at."""
     wanted = set(of_sites)
@@ -83,8 +90,9 @@ def rate(of_sites: Iterable[str]) -> tuple[int, int]:
 def give_up(keys: Iterable[str]) -> None:
     """Nothing is predicted there any more, unless it has always been the same."""
     for key in keys:
-        if len(sites[key].values) > 1:
-            _give_up(key, sites[key])
+        site = sites.get(key)
+        if site is not None and len(site.values) > 1:
+            _give_up(key, site)
 
 
 def predict(key: str, value: Any) -> bool:
@@ -97,7 +105,10 @@ def predict(key: str, value: Any) -> bool:
 
 def hit(key: str, text: str) -> None:
     """A prediction was right."""
-    site = sites[key]
+    site = sites.get(key)
+    if site is None:
+        # Forgotten while the call ran.
+        return
     site.hits += 1
     if site.last is not None:
         site.doubts.pop(site.last, None)
@@ -107,7 +118,9 @@ def hit(key: str, text: str) -> None:
 
 def missed(key: str, value: Any) -> None:
     """A prediction was wrong; the value that was seen is a candidate for the next one."""
-    site = sites[key]
+    site = sites.get(key)
+    if site is None:
+        return
     text = encode(value)
     site.misses += 1
     before = site.last
