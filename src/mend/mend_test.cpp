@@ -78,7 +78,7 @@ TEST(Mend, CheckKeepsTheOrderOfAndOrNot) {
 
 TEST(Mend, CheckEvaluatesTheMiddleOfAChainOnce) {
   Case made("def f(x):\n    if 0 < x.sum() < 5:\n        raise E\n", {2});
-  EXPECT_TRUE(made.shows("__graphmend__.both((0) < (graphmend_b21_ := (x.sum())), lambda: graphmend_b21_ < (5))"))
+  EXPECT_TRUE(made.shows("__graphmend__.both(((0) < (graphmend_b21_ := (x.sum()))), lambda: (graphmend_b21_ < (5)))"))
       << made.shown();
 }
 
@@ -96,8 +96,8 @@ TEST(Mend, CheckComparesANumberAsATensorWould) {
   EXPECT_TRUE(made.shows("__graphmend__.compared('r', '<=', (y), __graphmend__.number((x), *(), **dict()))"));
   Case chain("def f(x, y):\n    if y < float(x) < z:\n        raise E\n", {2});
   EXPECT_TRUE(
-      chain.shows("compared('r', '<', (y), (graphmend_b25_ := __graphmend__.real(x))), lambda: __graphmend__."
-                  "compared('l', '<', graphmend_b25_, (z))"))
+      chain.shows("compared('r', '<', (y), (graphmend_b24_ := __graphmend__.real(x))), lambda: __graphmend__."
+                  "compared('l', '<', graphmend_b24_, (z))"))
       << chain.shown();
 }
 

@@ -1,0 +1,170 @@
+"""Four of the paper's rows at the sizes of the models that people use, on a GPU: `torch.compile` beside graphmend.
+
+    python -m bench.gpu_rows [--programs t5 bart …] [--modes default reduce-overhead] [--output PAGE]
+
+In: transformers' own classes, random weights. Out: a table on stdout, and as a page: graphs, the seconds of the first
+call, and the milliseconds of later ones, of which every column is measured in the same run.
+"""
+
+import argparse
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+
+import graphmend
+from bench.machine import machine
+
+Built = tuple[torch.nn.Module, dict[str, Any]]
+_CALLS = 30
+_ROUNDS = 5
+
+
+def _tokens(length: int, batch: int = 1) -> torch.Tensor:
+    return torch.randint(3, 1000, (batch, length))
+
+
+def t5() -> Built:
+    config = transformers.T5Config(d_model=768, d_ff=3072, num_layers=12, num_heads=12)
+    return transformers.T5ForConditionalGeneration(config), {
+        "input_ids": _tokens(128),
+        "decoder_input_ids": _tokens(32),
+    }
+
+
+def bart() -> Built:
+    # The defaults are those of the large one.
+    model = transformers.BartForConditionalGeneration(transformers.BartConfig()).half()
+    ids = _tokens(128)
+    return model, {"input_ids": ids, "attention_mask": torch.ones_like(ids), "decoder_input_ids": _tokens(32)}
+
+
+def whisper() -> Built:
+    config = transformers.WhisperConfig(
+        d_model=768,
+        encoder_layers=12,
+        decoder_layers=12,
+        encoder_attention_heads=12,
+        decoder_attention_heads=12,
+        encoder_ffn_dim=3072,
+        decoder_ffn_dim=3072,
+    )
+    model = transformers.WhisperForConditionalGeneration(config)
+    return model, {"input_features": torch.randn(1, 80, 3000), "decoder_input_ids": _tokens(32)}
+
+
+def longformer() -> Built:
+    # The defaults are those of the base one.
+    config = transformers.LongformerConfig(max_position_embeddings=4098)
+    return transformers.LongformerModel(config), {"input_ids": _tokens(1024)}
+
+
+PROGRAMS: dict[str, Callable[[], Built]] = {"t5": t5, "bart": bart, "whisper": whisper, "longformer": longformer}
+
+
+def _first(output: Any) -> torch.Tensor:
+    found: torch.Tensor = output[0] if isinstance(output, tuple) else next(iter(output.values()))
+    return found
+
+
+def measured(build: Callable[[], Built], make: Callable[..., Any] | None, mode: str) -> dict[str, Any]:
+    torch._dynamo.reset()
+    torch._dynamo.utils.counters.clear()
+    torch.manual_seed(0)
+    model, inputs = build()
+    model = model.cuda().eval()
+    inputs = {name: value.cuda().to(_kind(model, value)) for name, value in inputs.items()}
+    with torch.no_grad():
+        expected = _first(model(**inputs)).clone()
+        call = model if make is None else make(model, mode=None if mode == "default" else mode)
+        torch.cuda.synchronize()
+        started = time.perf_counter()
+        result = _first(call(**inputs)).clone()
+        torch.cuda.synchronize()
+        first = time.perf_counter() - started
+        for _ in range(4):
+            result = _first(call(**inputs)).clone()
+        alone, stream = [], []
+        for _ in range(_ROUNDS):
+            alone.append(_one_by_one(call, inputs))
+            stream.append(_in_a_stream(call, inputs))
+    scale = expected.float().abs().max().item()
+    return {
+        "graphs": torch._dynamo.utils.counters["stats"]["unique_graphs"],
+        "first": first,
+        "alone": min(alone),
+        "stream": min(stream),
+        "error": (result.float() - expected.float()).abs().max().item() / scale,
+    }
+
+
+def _kind(model: torch.nn.Module, value: torch.Tensor) -> torch.dtype:
+    own: torch.dtype = next(model.parameters()).dtype
+    return own if value.is_floating_point() else value.dtype
+
+
+def _one_by_one(call: Callable[..., Any], inputs: dict[str, Any]) -> float:
+    """Milliseconds a call, when each is waited for: the median."""
+    times = []
+    for _ in range(_CALLS):
+        torch.cuda.synchronize()
+        started = time.perf_counter()
+        call(**inputs)
+        torch.cuda.synchronize()
+        times.append(time.perf_counter() - started)
+    return statistics.median(times) * 1e3
+
+
+def _in_a_stream(call: Callable[..., Any], inputs: dict[str, Any]) -> float:
+    """Milliseconds a call, when only the last is waited for."""
+    torch.cuda.synchronize()
+    started = time.perf_counter()
+    for _ in range(_CALLS):
+        call(**inputs)
+    torch.cuda.synchronize()
+    return (time.perf_counter() - started) / _CALLS * 1e3
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--programs", nargs="+", choices=list(PROGRAMS), default=list(PROGRAMS))
+    parser.add_argument("--modes", nargs="+", default=["default", "reduce-overhead"])
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin nothing after this time")
+    parser.add_argument("--output", type=Path, help="the page to write")
+    options = parser.parse_args()
+    if not torch.cuda.is_available():
+        sys.exit("bench/gpu_rows: there is no GPU here")
+    transformers.logging.set_verbosity_error()
+    about = (
+        f"`python -m bench.gpu_rows` on {torch.cuda.get_device_name()}, {machine()}, torch {torch.__version__}, "
+        f"transformers {transformers.__version__}. Random weights; eval, no grad, batch 1; `a call` is the least of "
+        f"{_ROUNDS} medians of {_CALLS} calls that are waited for, `in a stream` of {_CALLS} of which the last one is; "
+        "`error` is the largest difference to eager beside the largest number."
+    )
+    columns = ("program", "mode", "with", "graphs", "first call, s", "a call, ms", "in a stream, ms", "error")
+    lines = ["# The paper's rows at full size, on a GPU", "", about, ""]
+    lines += [f"| {' | '.join(columns)} |", f"| {' | '.join(['---'] * len(columns))} |"]
+    started = time.perf_counter()
+    ways = {"eager": None, "torch.compile": torch.compile, "graphmend.compile": graphmend.compile}
+    for name in options.programs:
+        for mode in options.modes:
+            for way, make in ways.items():
+                if time.perf_counter() - started > options.seconds or (make is None and mode != options.modes[0]):
+                    continue
+                row = measured(PROGRAMS[name], make, mode)
+                lines.append(
+                    f"| {name} | {mode if make else ''} | {way} | {row['graphs']} | {row['first']:.1f} "
+                    f"| {row['alone']:.2f} | {row['stream']:.2f} | {row['error']:.1e} |"
+                )
+                print(lines[-1], flush=True)
+                if options.output:
+                    options.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
