@@ -11,6 +11,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from bench.machine import machine
 Built = tuple[torch.nn.Module, dict[str, Any]]
 _CALLS = 30
 _ROUNDS = 5
+_WAYS = {"eager": None, "torch.compile": torch.compile, "graphmend.compile": graphmend.compile}
 
 
 def _tokens(length: int, batch: int = 1) -> torch.Tensor:
@@ -72,35 +74,63 @@ def _first(output: Any) -> torch.Tensor:
     return found
 
 
-def measured(build: Callable[[], Built], make: Callable[..., Any] | None, mode: str) -> dict[str, Any]:
+@dataclass
+class Way:
+    """A model, how it is called, and what was measured of it."""
+
+    name: str
+    call: Callable[..., Any]
+    graphs: int = 0
+    first: float = 0.0
+    kernels: int = 0
+    alone: list[float] = field(default_factory=list)
+    stream: list[float] = field(default_factory=list)
+    error: float = 0.0
+
+
+def measured(build: Callable[[], Built], mode: str) -> list[Way]:
+    """Eager and both compilers, compiled one after another and then called in turns."""
     torch._dynamo.reset()
-    torch._dynamo.utils.counters.clear()
-    torch.manual_seed(0)
-    model, inputs = build()
-    model = model.cuda().eval()
-    inputs = {name: value.cuda().to(_kind(model, value)) for name, value in inputs.items()}
+    ways: list[Way] = []
     with torch.no_grad():
-        expected = _first(model(**inputs)).clone()
-        call = model if make is None else make(model, mode=None if mode == "default" else mode)
-        torch.cuda.synchronize()
-        started = time.perf_counter()
-        result = _first(call(**inputs)).clone()
-        torch.cuda.synchronize()
-        first = time.perf_counter() - started
-        for _ in range(4):
-            result = _first(call(**inputs)).clone()
-        alone, stream = [], []
+        for name, make in {
+            "eager": None,
+            "torch.compile": torch.compile,
+            "graphmend.compile": graphmend.compile,
+        }.items():
+            torch.manual_seed(0)
+            model, inputs = build()
+            model = model.cuda().eval()
+            inputs = {key: value.cuda().to(_kind(model, value)) for key, value in inputs.items()}
+            if not ways:
+                expected = _first(model(**inputs)).clone()
+            torch._dynamo.utils.counters.clear()
+            way = Way(name, make(model, mode=None if mode == "default" else mode) if make else model)
+            torch.cuda.synchronize()
+            started = time.perf_counter()
+            way.call(**inputs)
+            torch.cuda.synchronize()
+            way.first = time.perf_counter() - started
+            way.graphs = torch._dynamo.utils.counters["stats"]["unique_graphs"]
+            for _ in range(5):
+                result = _first(way.call(**inputs)).clone()
+            way.error = (result.float() - expected.float()).abs().max().item() / expected.float().abs().max().item()
+            way.kernels = _kernels(way.call, inputs)
+            ways.append(way)
         for _ in range(_ROUNDS):
-            alone.append(_one_by_one(call, inputs))
-            stream.append(_in_a_stream(call, inputs))
-    scale = expected.float().abs().max().item()
-    return {
-        "graphs": torch._dynamo.utils.counters["stats"]["unique_graphs"],
-        "first": first,
-        "alone": min(alone),
-        "stream": min(stream),
-        "error": (result.float() - expected.float()).abs().max().item() / scale,
-    }
+            for way in ways:
+                way.alone.append(_one_by_one(way.call, inputs))
+                way.stream.append(_in_a_stream(way.call, inputs))
+    return ways
+
+
+def _kernels(call: Callable[..., Any], inputs: dict[str, Any]) -> int:
+    """How much the GPU is given to do in a call, by the number of launches; a graph of kernels is one."""
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+        call(**inputs)
+        torch.cuda.synchronize()
+    launches = ("cudaLaunchKernel", "cuLaunchKernel", "cudaLaunchKernelExC", "cuLaunchKernelEx", "cudaGraphLaunch")
+    return sum(event.count for event in profile.key_averages() if event.key in launches)
 
 
 def _kind(model: torch.nn.Module, value: torch.Tensor) -> torch.dtype:
@@ -146,24 +176,22 @@ def main() -> None:
         f"{_ROUNDS} medians of {_CALLS} calls that are waited for, `in a stream` of {_CALLS} of which the last one is; "
         "`error` is the largest difference to eager beside the largest number."
     )
-    columns = ("program", "mode", "with", "graphs", "first call, s", "a call, ms", "in a stream, ms", "error")
+    columns = ["program", "mode", "with", "graphs", "first call, s", "launches", "a call, ms", "in a stream, ms", "error"]
     lines = ["# The paper's rows at full size, on a GPU", "", about, ""]
     lines += [f"| {' | '.join(columns)} |", f"| {' | '.join(['---'] * len(columns))} |"]
     started = time.perf_counter()
-    ways = {"eager": None, "torch.compile": torch.compile, "graphmend.compile": graphmend.compile}
     for name in options.programs:
         for mode in options.modes:
-            for way, make in ways.items():
-                if time.perf_counter() - started > options.seconds or (make is None and mode != options.modes[0]):
-                    continue
-                row = measured(PROGRAMS[name], make, mode)
+            if time.perf_counter() - started > options.seconds:
+                continue
+            for way in measured(PROGRAMS[name], mode):
                 lines.append(
-                    f"| {name} | {mode if make else ''} | {way} | {row['graphs']} | {row['first']:.1f} "
-                    f"| {row['alone']:.2f} | {row['stream']:.2f} | {row['error']:.1e} |"
+                    f"| {name} | {mode} | {way.name} | {way.graphs} | {way.first:.1f} | {way.kernels} "
+                    f"| {min(way.alone):.2f} | {min(way.stream):.2f} | {way.error:.1e} |"
                 )
                 print(lines[-1], flush=True)
-                if options.output:
-                    options.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
+            if options.output:
+                options.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
