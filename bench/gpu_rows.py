@@ -173,10 +173,10 @@ def main() -> None:
     about = (
         f"`python -m bench.gpu_rows` on {torch.cuda.get_device_name()}, {machine()}, torch {torch.__version__}, "
         f"transformers {transformers.__version__}. Random weights; eval, no grad, batch 1; `a call` is the least of "
-        f"{_ROUNDS} medians of {_CALLS} calls that are waited for, `in a stream` of {_CALLS} of which the last one is; "
+        f"{_ROUNDS} medians of {_CALLS} calls that are waited for, `stream` of {_CALLS} of which the last one is; "
         "`error` is the largest difference to eager beside the largest number."
     )
-    columns = ["program", "mode", "with", "graphs", "first call, s", "launches", "a call, ms", "in a stream, ms", "error"]
+    columns = ["program", "mode", "with", "graphs", "first call, s", "launches", "a call, ms", "stream, ms", "error"]
     lines = ["# The paper's rows at full size, on a GPU", "", about, ""]
     lines += [f"| {' | '.join(columns)} |", f"| {' | '.join(['---'] * len(columns))} |"]
     started = time.perf_counter()
