@@ -1,0 +1,62 @@
+"""Gradients and random numbers of a mended program are those of eager, whatever a backend does with one whole graph."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from compiled_calls import same_program
+
+from graphmend._mending.compile import compile as mended_compile
+from graphmend._mending.history import ShownError
+
+# torch warns on its own account.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+logger = logging.getLogger("subject")
+
+
+def leaf() -> Any:
+    return torch.full((2, 3), 0.5, requires_grad=True)
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_what_is_only_shown_gets_no_gradient(backend: str) -> None:
+    def shows(x: Any, y: Any) -> Any:
+        half = x * 0.5
+        print("half", half, "row", x[0], "all", x)
+        logger.info("sum %s of %s", half.sum(), x.chunk(2)[0])
+        return y * 2
+
+    # The text says what made a value, as eager's does.
+    compiled = same_program(shows, [(leaf(), leaf())] * 2, __file__, backend=backend, fullgraph=True)
+    x, y = leaf(), leaf()
+    compiled(x, y).sum().backward()
+    assert compiled.report.whole and x.grad is None and y.grad is not None
+
+
+def test_what_an_effect_keeps_says_that_no_gradients_lead_back() -> None:
+    kept: list[Any] = []
+
+    class Keep(logging.Handler):
+        def emit(self, record: Any) -> None:
+            kept.append(record.args[0])
+
+    def step(x: Any) -> Any:
+        logger.error("value %s", x * 3)
+        return x * 2
+
+    handler = Keep()
+    logger.addHandler(handler)
+    try:
+        mended_compile(step, backend="aot_eager", fullgraph=True)(leaf())
+    finally:
+        logger.removeHandler(handler)
+    assert kept[0].requires_grad and not kept[0].is_leaf and kept[0].tolist() == [[1.5] * 3] * 2
+    with pytest.raises(ShownError, match="no gradients lead back"):
+        kept[0].sum().backward()
