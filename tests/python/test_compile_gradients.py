@@ -60,3 +60,23 @@ def test_what_an_effect_keeps_says_that_no_gradients_lead_back() -> None:
     assert kept[0].requires_grad and not kept[0].is_leaf and kept[0].tolist() == [[1.5] * 3] * 2
     with pytest.raises(ShownError, match="no gradients lead back"):
         kept[0].sum().backward()
+
+
+def unused(x: Any, weight: Any) -> Any:
+    torch.nn.functional.dropout(x, 0.5)
+    torch.empty(3).uniform_()
+    torch.rand(2).mul_(2).add_(1)
+    return torch.nn.functional.dropout(x * weight, 0.5)
+
+
+def shows_unused(x: Any, weight: Any) -> Any:
+    print("sum", x.sum())
+    return unused(x, weight)
+
+
+@pytest.mark.parametrize("function", [unused, shows_unused])
+@pytest.mark.parametrize("grad", [False, True])
+def test_numbers_that_nothing_comes_of_are_drawn(function: Any, grad: bool) -> None:
+    calls = [(torch.ones(4), torch.ones(4, requires_grad=grad))] * 2
+    compiled = same_program(function, calls, __file__, backend="aot_eager", fullgraph=True)
+    assert compiled.report.misses == 0

@@ -13,6 +13,7 @@ import torch
 import torch.fx
 
 from graphmend._mending import speculate
+from graphmend._mending.draws import draws_for_nothing, keep_draws
 from graphmend._mending.lift import CannotShowError, CannotUndoError, lift, remove_joined
 from graphmend._torch.graphs import finish_graph, is_drawn_number, turn_asserts_into_checks
 from graphmend._torch.markers import marker_name
@@ -55,6 +56,10 @@ class FrameRecord(threading.local):
 
 
 _numbers = itertools.count()
+
+
+def _first(count: int, compiled: Callable[..., Any], *args: Any) -> Any:
+    return tuple(compiled(*args)[:count])
 
 
 class MendedBackend:
@@ -155,6 +160,9 @@ class MendedBackend:
             except CannotShowError as error:
                 self.declined[error.site] = str(error)
                 raise TraceAgain(restart_reason=str(error)) from None
+        count = len(next(node for node in graph.graph.nodes if node.op == "output").args[0])
+        draws = draws_for_nothing(graph) if plan is None else ()
+        keep_draws(graph, draws)
         finish_graph(graph)
         self.frame.graphs += 1
         self.frame.marked.update(map(speculate.site_of, names))
@@ -173,6 +181,6 @@ class MendedBackend:
             self.cannot_carry[code] = f"the backend fails on the whole graph ({type(error).__name__})"
             raise TraceAgain(restart_reason=self.cannot_carry[code]) from None
         if plan is None:
-            return compiled
+            return functools.partial(_first, count, compiled) if draws else compiled
         self.frame.has_transaction = True
         return functools.partial(plan.run, compiled)

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 import torch.fx
 
+from graphmend._mending.draws import keep_draws
 from graphmend._mending.history import history_of
 from graphmend._mending.transaction import Delivery, Output, Plan, Seen
 from graphmend._torch.graphs import GraphFacts, changes_in_place, graph_facts, storage_of, talks_to_other_processes
@@ -94,6 +95,7 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
         flag = len(outputs) - 1
     seen = tuple(Seen(node.args[0], node.args[1], add(node.args[2], node)) for node in predictions)
     output.args = (tuple(outputs),)
+    keep_draws(graph, facts.draws)
     for marker in reversed(markers):
         graph.graph.erase_node(marker)
     graph.recompile()
@@ -107,7 +109,7 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
         mutated=facts.mutated,
         unrecorded=facts.unrecorded,
         hidden=facts.hidden,
-        random=facts.random,
+        random=bool(facts.draws),
     )
 
 
