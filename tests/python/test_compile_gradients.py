@@ -66,6 +66,9 @@ def unused(x: Any, weight: Any) -> Any:
     torch.nn.functional.dropout(x, 0.5)
     torch.empty(3).uniform_()
     torch.rand(2).mul_(2).add_(1)
+    y = x + 1
+    x = x * y
+    y.copy_(torch.rand(4))
     return torch.nn.functional.dropout(x * weight, 0.5)
 
 

@@ -175,22 +175,17 @@ def storage_of(node: Any) -> int | None:
 
 def made_of(roots: Iterable[Any], nodes: Sequence[torch.fx.Node]) -> list[torch.fx.Node]:
     """Those of the nodes, which are a graph's first ones, that lead to the roots or change in place what does."""
-    changes: dict[int | None, list[torch.fx.Node]] = {}
-    for node in nodes:
-        for changed in changes_in_place(node):
-            changes.setdefault(storage_of(changed), []).append(node)
-    needed: set[torch.fx.Node] = set()
-    stack = [root for root in roots if isinstance(root, torch.fx.Node)]
-    while stack:
-        each = stack.pop()
-        if each in needed:
-            continue
-        needed.add(each)
-        stack += each.all_input_nodes
-        storage = storage_of(each)
-        if storage is not None:
-            stack += changes.pop(storage, ())
-    return [node for node in nodes if node in needed]
+    needed = {root for root in roots if isinstance(root, torch.fx.Node)}
+    storages = {storage_of(root) for root in needed} - {None}
+    found = []
+    # A change counts if what it changes is read later.
+    for node in reversed(nodes):
+        if node in needed or any(storage_of(each) in storages for each in changes_in_place(node)):
+            found.append(node)
+            needed.update(node.all_input_nodes)
+            storages.update(storage_of(each) for each in node.all_input_nodes)
+            storages.discard(None)
+    return found[::-1]
 
 
 def turn_asserts_into_checks(graph: torch.fx.GraphModule) -> None:
