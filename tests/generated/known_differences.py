@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from .compare import Difference
+from .compare import Difference, Rules, compare_values
 from .observe import Observation
+from .values import TensorValue
 
 _TEXTS = ("events.text", "events.message", "events.template", "events.args", "events.kept", "error.args")
 _RESUME = "torch_dynamo_resume_in_"
@@ -62,7 +63,8 @@ def _warned_again(difference: Difference, program: Program) -> bool:
             else:
                 return False
         rest.append(event)
-    return _levelled(rest) == _levelled(difference.expected)
+    differences = compare_values(_levelled(difference.expected), _levelled(rest), Rules())
+    return all(_history(replace(each, path=(call, "events", *each.path)), program) for each in differences)
 
 
 def _said(event: dict[str, Any]) -> tuple[Any, ...]:
@@ -205,6 +207,26 @@ def _traced_error(eager: Observation, plain: Observation) -> bool:
     return eager.error is not None and _raises(plain, "exc.TorchRuntimeError")
 
 
+def _traced_backward(eager: Observation, plain: Observation) -> bool:
+    return _raises(plain, "exc.BackendCompilerFailed", "modified by an inplace operation")
+
+
+def _copied_input(difference: Difference, program: Program) -> bool:
+    call = difference.path[0]
+    assert isinstance(call, int)
+    if "self.drop(" not in program.text and "dropout(" not in program.text:
+        return False
+    found = compare_values(program.eager[call], program.plain[call], Rules())
+    # Where there is one tensor more, the numbers of all others' memory move.
+    return any(_is_copy(each) for each in found) and (_is_copy(difference) or difference.path[-1] == "storage")
+
+
+def _is_copy(difference: Difference) -> bool:
+    """A new tensor where eager has one that was met before."""
+    expected, seen = difference.expected, difference.seen
+    return isinstance(expected, tuple) and expected[:1] == ("again",) and isinstance(seen, TensorValue)
+
+
 def _raised_class(eager: Observation, plain: Observation) -> bool:
     return _raises(plain, "builtins.AssertionError", "self._current_exception is not None")
 
@@ -293,6 +315,18 @@ KNOWN = [
         "traced-error",
         "an operation that raises is found while tracing with fake tensors, and arrives as TorchRuntimeError",
         _from_call(_traced_error),
+    ),
+    Known(
+        "traced-backward",
+        "AOTAutograd traces a graph's backward when it compiles it, and fails where eager raises only when `backward`"
+        " is called; what came before it depends on where the breaks are",
+        _from_call(_traced_backward),
+        shows_breaks=True,
+    ),
+    Known(
+        "copied-input",
+        "a dropout that is off gives its input back; in a graph that AOTAutograd compiled it copies it",
+        _copied_input,
     ),
     Known(
         "raised-class",
