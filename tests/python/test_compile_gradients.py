@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from compiled_calls import same_program
+from compiled_calls import reasons, same_program
 
 from graphmend._mending.compile import compile as mended_compile
 from graphmend._mending.history import ShownError
@@ -83,3 +83,37 @@ def test_numbers_that_nothing_comes_of_are_drawn(function: Any, grad: bool) -> N
     calls = [(torch.ones(4), torch.ones(4, requires_grad=grad))] * 2
     compiled = same_program(function, calls, __file__, backend="aot_eager", fullgraph=True)
     assert compiled.report.misses == 0
+
+
+def shown_between(x: Any) -> Any:
+    y = torch.tanh(x)
+    print("shape", y.shape)
+    y.mul_(2)
+    return y
+
+
+def drawn_between(x: Any) -> Any:
+    y = torch.tanh(x)
+    drawn = torch.empty(2, 3).random_(3, 9)
+    y.mul_(2)
+    print("drawn", drawn)
+    return y + drawn
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (shown_between, {"the backend fails on the whole graph (RuntimeError)"}),
+        (
+            drawn_between,
+            {
+                "the backend fails on the whole graph (RuntimeError)",
+                "the backend fails on the mended frame (RuntimeError)",
+            },
+        ),
+    ],
+)
+def test_breaks_are_left_where_the_backend_fails_without_them(function: Any, expected: set[str]) -> None:
+    # What the backward of `tanh` needs is changed in place: in one graph AOTAutograd refuses that.
+    compiled = same_program(function, [(leaf(),)] * 2, __file__, backend="aot_eager")
+    assert compiled.report.mended == [] and reasons(compiled) == expected
