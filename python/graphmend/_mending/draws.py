@@ -11,14 +11,14 @@ from typing import Any
 import torch
 import torch.fx
 
-from graphmend._torch.graphs import graph_facts, made_of
+from graphmend._torch.graphs import graph_facts, made_of, may_draw
 
 
 def draws_for_nothing(graph: torch.fx.GraphModule) -> tuple[torch.fx.Node, ...]:
-    """The nodes that draw numbers of which nothing comes; found at no cost where all that is computed is used."""
+    """The nodes that draw numbers of which nothing comes; found at next to no cost where none may."""
     nodes = list(graph.graph.nodes)
     used = set(_used(nodes))
-    unused = [node for node in nodes if node.op.startswith("call") and node not in used]
+    unused = [node for node in nodes if node not in used and may_draw(node)]
     if not unused:
         return ()
     try:

@@ -173,6 +173,17 @@ def storage_of(node: Any) -> int | None:
     return memory_of(value) if isinstance(value, torch.Tensor) else None
 
 
+def may_draw(node: torch.fx.Node) -> bool:
+    """Whether a node may draw random numbers, as far as its name tells."""
+    if not node.op.startswith("call"):
+        return False
+    name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
+    packet = getattr(torch.ops.aten, name.partition(".")[0], None)
+    if packet is None:
+        return getattr(node.target, "__module__", None) not in ("_operator", "math")
+    return any(torch.Tag.nondeterministic_seeded in getattr(packet, each).tags for each in packet.overloads())
+
+
 def made_of(roots: Iterable[Any], nodes: Sequence[torch.fx.Node]) -> list[torch.fx.Node]:
     """Those of the nodes, which are a graph's first ones, that lead to the roots or change in place what does."""
     needed = {root for root in roots if isinstance(root, torch.fx.Node)}
