@@ -117,3 +117,27 @@ def test_breaks_are_left_where_the_backend_fails_without_them(function: Any, exp
     # What the backward of `tanh` needs is changed in place: in one graph AOTAutograd refuses that.
     compiled = same_program(function, [(leaf(),)] * 2, __file__, backend="aot_eager")
     assert compiled.report.mended == [] and reasons(compiled) == expected
+
+
+class Counting(torch.nn.Module):  # type: ignore[misc,unused-ignore]
+    def __init__(self, shows: bool) -> None:
+        super().__init__()
+        self.register_buffer("steps", torch.zeros((), dtype=torch.long))
+        self.shows = shows
+
+    def forward(self, x: Any) -> Any:
+        x = x * 1.0
+        torch._dynamo.graph_break()
+        x.mul_(2)
+        if self.shows:
+            print("shape", x.shape)
+        self.steps += 1
+        return x - 0.5, x.min(), self.steps
+
+
+@pytest.mark.parametrize("shows", [False, True])
+def test_an_input_that_is_changed_and_returned_does_not_replace_another_output(shows: bool) -> None:
+    model = Counting(shows)
+    compiled = same_program(model, [(leaf(),)] * 2, __file__, backend="aot_eager")
+    assert compiled.report.misses == 0
+    assert compiled(leaf())[2] is compiled.steps

@@ -15,6 +15,7 @@ import torch.fx
 from graphmend._mending import speculate
 from graphmend._mending.draws import draws_for_nothing, keep_draws
 from graphmend._mending.lift import CannotShowError, CannotUndoError, lift, remove_joined
+from graphmend._mending.returned import put_back, take_returned
 from graphmend._torch.graphs import finish_graph, is_drawn_number, turn_asserts_into_checks
 from graphmend._torch.markers import marker_name
 from graphmend._torch.tracing import TraceAgain, draws_python_random, traced_code
@@ -147,6 +148,7 @@ class MendedBackend:
         if traced_code() not in self.cannot_carry:
             turn_asserts_into_checks(graph)
         markers = [node for node in graph.graph.nodes if marker_name(node.target)]
+        returned = take_returned(graph)
         plan = None
         # With a symbol more is in the graph than plain `torch.compile` has in one; what raises there is to be undone.
         if markers or self.frame.captures:
@@ -180,7 +182,9 @@ class MendedBackend:
             # What a mend has joined may be more than the backend takes; in pieces it may be right.
             self.cannot_carry[code] = f"the backend fails on the whole graph ({type(error).__name__})"
             raise TraceAgain(restart_reason=self.cannot_carry[code]) from None
-        if plan is None:
-            return functools.partial(_first, count, compiled) if draws else compiled
-        self.frame.has_transaction = True
-        return functools.partial(plan.run, compiled)
+        if draws:
+            compiled = functools.partial(_first, count, compiled)
+        if plan is not None:
+            self.frame.has_transaction = True
+            compiled = functools.partial(plan.run, compiled)
+        return functools.partial(put_back, returned, compiled) if returned else compiled
