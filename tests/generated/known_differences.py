@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from typing import Any
 
 from .compare import Difference, Rules, compare_values
@@ -211,6 +211,25 @@ def _traced_backward(eager: Observation, plain: Observation) -> bool:
     return _raises(plain, "exc.BackendCompilerFailed", "modified by an inplace operation")
 
 
+def _functional_backward(difference: Difference, program: Program) -> bool:
+    call = difference.path[0]
+    assert isinstance(call, int)
+    if difference.place == "backward":
+        return (difference.expected, difference.seen) == ("raised RuntimeError", "done")
+    if not any(seen.backward == "raised RuntimeError" for seen in program.eager[: call + 1]):
+        return False
+    # Gradients, and the numbers of tensors, of which there are more.
+    return "grad" in difference.path or difference.path[-1] == "storage" or _is_number(difference, program)
+
+
+def _is_number(difference: Difference, program: Program) -> bool:
+    """Whether a difference is which tensor is met again."""
+    found: Any = program.eager
+    for part in difference.path[:-1]:
+        found = getattr(found, part) if isinstance(part, str) and is_dataclass(found) else found[part]
+    return isinstance(found, tuple) and found[:1] == ("again",)
+
+
 def _copied_input(difference: Difference, program: Program) -> bool:
     call = difference.path[0]
     assert isinstance(call, int)
@@ -322,6 +341,13 @@ KNOWN = [
         " is called; what came before it depends on where the breaks are",
         _from_call(_traced_backward),
         shows_breaks=True,
+    ),
+    Known(
+        "functional-backward",
+        "in a graph that AOTAutograd compiled, what backward needs is kept as it was before it was changed in place;"
+        " eager's backward raises then, and this one goes through",
+        _functional_backward,
+        anywhere=True,
     ),
     Known(
         "copied-input",
