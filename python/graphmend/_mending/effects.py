@@ -6,7 +6,7 @@ function name, so that log records, warnings and tracebacks look as if the state
 
 import ast
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from types import FunctionType
 
@@ -36,7 +36,7 @@ class Effect:
     # It asks who called it.
     looks_at_stack: bool
 
-    def run(self, spec: str, ints: Sequence[int], tensors: Sequence[torch.Tensor]) -> None:
+    def run(self, spec: str, ints: Iterable[int], tensors: Iterable[torch.Tensor]) -> None:
         if self.logger is not None and not self.logger.isEnabledFor(self.level):
             return
         stack, values = rebuild(spec, ints, tensors)
@@ -81,7 +81,7 @@ def keep_stack(callers: Sequence[Caller]) -> int:
     return len(_stacks) - 1
 
 
-def deliver(site: str, spec: str, ints: Sequence[int], tensors: Sequence[torch.Tensor]) -> None:
+def deliver(site: str, spec: str, ints: Iterable[int], tensors: Iterable[torch.Tensor]) -> None:
     """Runs the statement with the values of the moment at which the graph passed it."""
     _effects[site].run(spec, ints, tensors)
 
