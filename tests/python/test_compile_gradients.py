@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import random
 from typing import Any
 
 import pytest
@@ -141,3 +142,19 @@ def test_an_input_that_is_changed_and_returned_does_not_replace_another_output(s
     compiled = same_program(model, [(leaf(),)] * 2, __file__, backend="aot_eager")
     assert compiled.report.misses == 0
     assert compiled(leaf())[2] is compiled.steps
+
+
+def test_a_number_that_was_drawn_comes_as_the_backend_was_told() -> None:
+    def backend(graph: Any, inputs: Any) -> Any:
+        def run(*args: Any) -> Any:
+            # Code that is made for one type reads nonsense from another.
+            told.append([each.dtype for each in inputs])
+            given.append([each.dtype for each in args])
+            return graph(*args)
+
+        return run
+
+    told: list[Any] = []
+    given: list[Any] = []
+    same_program(lambda x: x * random.uniform(0, 1), [(torch.ones(3),)] * 2, __file__, backend=backend)
+    assert told == given and torch.float64 in given[0]

@@ -16,7 +16,7 @@ from graphmend._mending import speculate
 from graphmend._mending.draws import draws_for_nothing, keep_draws
 from graphmend._mending.lift import CannotShowError, CannotUndoError, lift, remove_joined
 from graphmend._mending.returned import put_back, take_returned
-from graphmend._torch.graphs import finish_graph, is_drawn_number, turn_asserts_into_checks
+from graphmend._torch.graphs import as_drawn, finish_graph, is_drawn_number, turn_asserts_into_checks
 from graphmend._torch.markers import marker_name
 from graphmend._torch.tracing import TraceAgain, draws_python_random, traced_code
 
@@ -173,7 +173,7 @@ class MendedBackend:
         self.frame.draws |= draws_python_random()
         self.frame.ops += sum(node.op.startswith("call") for node in graph.graph.nodes)
         try:
-            compiled: Callable[..., Any] = self.inner(graph, example_inputs, **kwargs)
+            compiled: Callable[..., Any] = self.inner(graph, as_drawn(graph, example_inputs), **kwargs)
         except Exception as error:
             code = traced_code()
             # What is to blame may be the symbols; the frame is then traced again without them.

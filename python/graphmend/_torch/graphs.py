@@ -41,6 +41,20 @@ def is_drawn_number(node: torch.fx.Node) -> bool:
     return bool(inputs) and all(isinstance(each.meta["grapharg"].source, RandomValueSource) for each in inputs)
 
 
+def as_drawn(graph: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> list[Any]:
+    """The inputs for which a graph is compiled, with numbers of Python's `random` in the precision in which they come.
+
+    torch 2.13 makes the example of such a float in single precision, and gives the graph one in double: Inductor's
+    code would read the one as the other.
+    """
+    made = list(example_inputs)
+    for i, node in enumerate(graph.graph.find_nodes(op="placeholder")):
+        source = getattr(node.meta.get("grapharg"), "source", None)
+        if isinstance(source, RandomValueSource) and isinstance(made[i], torch.Tensor) and made[i].is_floating_point():
+            made[i] = made[i].double()
+    return made
+
+
 def talks_to_other_processes(graph: torch.fx.GraphModule) -> bool:
     """Whether there are collective operations in the graph."""
     names = (str(node.target) for node in graph.graph.nodes if node.op == "call_function")
