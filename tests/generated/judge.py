@@ -123,7 +123,7 @@ def _unexplained(
     """The differences that no entry of the committed list explains."""
     from_plain = {d.path: d for d in compare(expected, plain, rules)}
     text = path.read_text(encoding="utf-8")
-    explained = known_differences.Explained(text, expected, plain)
+    explained = known_differences.Explained(text, expected, plain, rules)
     breaks_left = bool(verdict.fired.left)
     rest: list[Difference] = []
     for difference in differences:

@@ -30,6 +30,7 @@ class Program:
     text: str
     eager: list[Observation]
     plain: list[Observation]
+    rules: Rules
 
 
 @dataclass(frozen=True)
@@ -56,14 +57,14 @@ def _warned_again(difference: Difference, program: Program) -> bool:
     rest = []
     for event in difference.seen:
         if event["kind"] == "warning":
-            if expected and _said(event) == _said(expected[0]):
+            if expected and not compare_values(_said(expected[0]), _said(event), program.rules):
                 given.append(_said(expected.pop(0)))
-            elif _said(event) in given:
+            elif any(not compare_values(one, _said(event), program.rules) for one in given):
                 continue
             else:
                 return False
         rest.append(event)
-    differences = compare_values(_levelled(difference.expected), _levelled(rest), Rules())
+    differences = compare_values(_levelled(difference.expected), _levelled(rest), program.rules)
     return all(_history(replace(each, path=(call, "events", *each.path)), program) for each in differences)
 
 
@@ -365,8 +366,8 @@ KNOWN = [
 class Explained:
     """The entries, applied to the differences of one program."""
 
-    def __init__(self, text: str, eager: list[Observation], plain: list[Observation]) -> None:
-        self._program = Program(text, eager, plain)
+    def __init__(self, text: str, eager: list[Observation], plain: list[Observation], rules: Rules) -> None:
+        self._program = Program(text, eager, plain, rules)
 
     def entry(self, difference: Difference) -> Known | None:
         """The entry that may explain a difference, if there is one."""
