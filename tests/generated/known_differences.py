@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass, replace
 from typing import Any
 
-from .compare import Difference
+from .compare import Difference, Rules, compare_values
 from .observe import Observation
+from .values import TensorValue
 
 _TEXTS = ("events.text", "events.message", "events.template", "events.args", "events.kept", "error.args")
 _RESUME = "torch_dynamo_resume_in_"
@@ -29,6 +30,7 @@ class Program:
     text: str
     eager: list[Observation]
     plain: list[Observation]
+    rules: Rules
 
 
 @dataclass(frozen=True)
@@ -55,14 +57,15 @@ def _warned_again(difference: Difference, program: Program) -> bool:
     rest = []
     for event in difference.seen:
         if event["kind"] == "warning":
-            if expected and _said(event) == _said(expected[0]):
+            if expected and not compare_values(_said(expected[0]), _said(event), program.rules):
                 given.append(_said(expected.pop(0)))
-            elif _said(event) in given:
+            elif any(not compare_values(one, _said(event), program.rules) for one in given):
                 continue
             else:
                 return False
         rest.append(event)
-    return _levelled(rest) == _levelled(difference.expected)
+    differences = compare_values(_levelled(difference.expected), _levelled(rest), program.rules)
+    return all(_history(replace(each, path=(call, "events", *each.path)), program) for each in differences)
 
 
 def _said(event: dict[str, Any]) -> tuple[Any, ...]:
@@ -205,6 +208,45 @@ def _traced_error(eager: Observation, plain: Observation) -> bool:
     return eager.error is not None and _raises(plain, "exc.TorchRuntimeError")
 
 
+def _traced_backward(eager: Observation, plain: Observation) -> bool:
+    return _raises(plain, "exc.BackendCompilerFailed", "modified by an inplace operation")
+
+
+def _functional_backward(difference: Difference, program: Program) -> bool:
+    call = difference.path[0]
+    assert isinstance(call, int)
+    if difference.place == "backward":
+        return (difference.expected, difference.seen) == ("raised RuntimeError", "done")
+    if not any(seen.backward == "raised RuntimeError" for seen in program.eager[: call + 1]):
+        return False
+    # Gradients, and the numbers of tensors, of which there are more.
+    return "grad" in difference.path or difference.path[-1] == "storage" or _is_number(difference, program)
+
+
+def _is_number(difference: Difference, program: Program) -> bool:
+    """Whether a difference is which tensor is met again."""
+    found: Any = program.eager
+    for part in difference.path[:-1]:
+        found = getattr(found, part) if isinstance(part, str) and is_dataclass(found) else found[part]
+    return isinstance(found, tuple) and found[:1] == ("again",)
+
+
+def _copied_input(difference: Difference, program: Program) -> bool:
+    call = difference.path[0]
+    assert isinstance(call, int)
+    if "self.drop(" not in program.text and "dropout(" not in program.text:
+        return False
+    found = compare_values(program.eager[call], program.plain[call], Rules())
+    # Where there is one tensor more, the numbers of all others' memory move.
+    return any(_is_copy(each) for each in found) and (_is_copy(difference) or difference.path[-1] == "storage")
+
+
+def _is_copy(difference: Difference) -> bool:
+    """A new tensor where eager has one that was met before."""
+    expected, seen = difference.expected, difference.seen
+    return isinstance(expected, tuple) and expected[:1] == ("again",) and isinstance(seen, TensorValue)
+
+
 def _raised_class(eager: Observation, plain: Observation) -> bool:
     return _raises(plain, "builtins.AssertionError", "self._current_exception is not None")
 
@@ -295,6 +337,25 @@ KNOWN = [
         _from_call(_traced_error),
     ),
     Known(
+        "traced-backward",
+        "AOTAutograd traces a graph's backward when it compiles it, and fails where eager raises only when `backward`"
+        " is called; what came before it depends on where the breaks are",
+        _from_call(_traced_backward),
+        shows_breaks=True,
+    ),
+    Known(
+        "functional-backward",
+        "in a graph that AOTAutograd compiled, what backward needs is kept as it was before it was changed in place;"
+        " eager's backward raises then, and this one goes through",
+        _functional_backward,
+        anywhere=True,
+    ),
+    Known(
+        "copied-input",
+        "a dropout that is off gives its input back; in a graph that AOTAutograd compiled it copies it",
+        _copied_input,
+    ),
+    Known(
         "raised-class",
         "`raise SomeError` with a class and not an instance can fail inside Dynamo",
         _from_call(_raised_class),
@@ -305,8 +366,8 @@ KNOWN = [
 class Explained:
     """The entries, applied to the differences of one program."""
 
-    def __init__(self, text: str, eager: list[Observation], plain: list[Observation]) -> None:
-        self._program = Program(text, eager, plain)
+    def __init__(self, text: str, eager: list[Observation], plain: list[Observation], rules: Rules) -> None:
+        self._program = Program(text, eager, plain, rules)
 
     def entry(self, difference: Difference) -> Known | None:
         """The entry that may explain a difference, if there is one."""

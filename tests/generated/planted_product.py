@@ -112,9 +112,9 @@ def _first_value() -> contextlib.AbstractContextManager[None]:
 
     def patch(right: Any) -> Any:
         def deliver(site: str, spec: str, ints: Any, tensors: Any) -> None:
-            kept = first.setdefault(site, (ints, tensors))
-            same = len(kept[0]) == len(ints) and len(kept[1]) == len(tensors)
-            right(site, spec, *(kept if same else (ints, tensors)))
+            now = list(ints), list(tensors)
+            kept = first.setdefault(site, now)
+            right(site, spec, *(kept if list(map(len, kept)) == list(map(len, now)) else now))
 
         return deliver
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections import Counter
+from typing import Any
 
 import pytest
 
 pytest.importorskip("torch")
 pytest.importorskip("numpy")
 
+import torch
+
 from generated import subject as subjects
 from generated.campaign import Request, run_campaign
-from generated.compare import Difference
+from generated.compare import Difference, Rules, compare_values
 from generated.forms import generate
 from generated.known_differences import KNOWN, Explained
 from generated.observe import Event, Observation
@@ -21,8 +24,10 @@ from generated.planted import PLANTED, find
 from generated.planted_product import PRODUCT, ProductBug
 from generated.planted_speculation import SPECULATION
 from generated.reduce import candidates, reduce_program
+from generated.values import Describer
 
 PROGRAMS = int(os.environ.get("GRAPHMEND_PROGRAMS", "300"))
+AOT_PROGRAMS = int(os.environ.get("GRAPHMEND_AOT_PROGRAMS", "60"))
 INDUCTOR_PROGRAMS = int(os.environ.get("GRAPHMEND_INDUCTOR_PROGRAMS", "20"))
 JOBS = os.cpu_count() or 1
 SIMULATED = Request("simulated", jobs=JOBS)
@@ -79,14 +84,16 @@ def test_same_seed_same_program() -> None:
 
 
 @needs_product
-@pytest.mark.parametrize(("backend", "count"), [("eager", PROGRAMS), ("inductor", INDUCTOR_PROGRAMS)])
+@pytest.mark.parametrize(
+    ("backend", "count"), [("eager", PROGRAMS), ("aot_eager", AOT_PROGRAMS), ("inductor", INDUCTOR_PROGRAMS)]
+)
 def test_programs_are_the_same_after_mending(backend: str, count: int) -> None:
     # Small batches on Inductor, so that both processes have work to the end.
-    batch = 40 if backend == "eager" else 2
+    batch = {"eager": 40, "aot_eager": 10, "inductor": 2}[backend]
     summary = run_campaign(dataclasses.replace(MENDED, backend=backend, batch=batch, limit=240.0), range(count))
     assert summary.programs == count
     assert [(f.index, f.kind, f.text) for f in summary.failures] == []
-    if count >= 300:
+    if backend == "eager" and count >= 300:
         assert all(summary.mended[mend] for mend in ("postpone", "check", "select"))
         assert summary.misses > 0
 
@@ -142,9 +149,22 @@ def test_known_differences_have_reasons() -> None:
     assert all(known.reason for known in KNOWN)
 
 
+@pytest.mark.parametrize(("change", "differ"), [(0.0, 0), (1e-6, 0), (1e-5, 1), (float("nan"), 1)])
+def test_only_gradients_may_differ_in_their_last_bits(change: float, differ: int) -> None:
+    def described(grad: float) -> Any:
+        tensor = torch.ones(2, requires_grad=True)
+        tensor.grad = torch.tensor([grad, 3.0])
+        return Describer().describe(tensor)
+
+    one, other = described(0.5), described(0.5 + change)
+    assert len(compare_values(one, other, Rules(gradient_units=16))) == differ
+    assert len(compare_values(one, other, Rules())) == bool(change)
+    assert len(compare_values(one.grad, other.grad, Rules(gradient_units=16))) == bool(change)
+
+
 def explained(difference: Difference, eager: list[Observation]) -> str | None:
     """The name of the entry that takes the difference, in a program with the filter `default`."""
-    known = Explained("SETTINGS = {'filter': 'default'}", eager, eager).entry(difference)
+    known = Explained("SETTINGS = {'filter': 'default'}", eager, eager, Rules()).entry(difference)
     return known.name if known else None
 
 
@@ -166,6 +186,21 @@ def test_only_warnings_that_were_given_may_come_again() -> None:
     assert entry({"kind": "warning", "text": "gw other"}, log, second) is None
     assert entry(log, log, second) is None
     assert entry(second, log, first) is None
+
+
+def test_a_warning_that_comes_again_hides_nothing_but_a_history() -> None:
+    def printed(text: str) -> Event:
+        return {"kind": "stdout", "text": text}
+
+    warned = {"kind": "warning", "text": "gw"}
+    eager = [Observation(events=[warned]), Observation(events=[printed("tensor(1., grad_fn=<SumBackward0>)")])]
+
+    def entry(text: str) -> str | None:
+        return explained(Difference((1, "events"), eager[1].events, [warned, printed(text)]), eager)
+
+    assert entry("tensor(1., grad_fn=<CompiledFunctionBackward>)") == "warned-again"
+    assert entry("tensor(2., grad_fn=<CompiledFunctionBackward>)") is None
+    assert entry("tensor(1.)") is None
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,10 @@ import torch
 import torch.fx
 
 from graphmend._mending import speculate
+from graphmend._mending.draws import draws_for_nothing, keep_draws
 from graphmend._mending.lift import CannotShowError, CannotUndoError, lift, remove_joined
-from graphmend._torch.graphs import finish_graph, is_drawn_number, turn_asserts_into_checks
+from graphmend._mending.returned import put_back, take_returned
+from graphmend._torch.graphs import as_drawn, finish_graph, is_drawn_number, turn_asserts_into_checks
 from graphmend._torch.markers import marker_name
 from graphmend._torch.tracing import TraceAgain, draws_python_random, traced_code
 
@@ -55,6 +57,10 @@ class FrameRecord(threading.local):
 
 
 _numbers = itertools.count()
+
+
+def _first(count: int, compiled: Callable[..., Any], *args: Any) -> Any:
+    return tuple(compiled(*args)[:count])
 
 
 class MendedBackend:
@@ -149,6 +155,7 @@ class MendedBackend:
         if traced_code() not in self.cannot_carry:
             turn_asserts_into_checks(graph)
         markers = [node for node in graph.graph.nodes if marker_name(node.target)]
+        returned = take_returned(graph)
         plan = None
         # With a symbol more is in the graph than plain `torch.compile` has in one; what raises there is to be undone.
         if markers or self.frame.captures:
@@ -162,6 +169,9 @@ class MendedBackend:
             except CannotShowError as error:
                 self.declined[error.site] = str(error)
                 raise TraceAgain(restart_reason=str(error)) from None
+        count = len(next(node for node in graph.graph.nodes if node.op == "output").args[0])
+        draws = draws_for_nothing(graph) if plan is None else ()
+        keep_draws(graph, draws)
         finish_graph(graph)
         self.frame.graphs += 1
         self.frame.marked.update(map(speculate.site_of, names))
@@ -170,7 +180,7 @@ class MendedBackend:
         self.frame.draws |= draws_python_random()
         self.frame.ops += sum(node.op.startswith("call") for node in graph.graph.nodes)
         try:
-            compiled: Callable[..., Any] = self.inner(graph, example_inputs, **kwargs)
+            compiled: Callable[..., Any] = self.inner(graph, as_drawn(graph, example_inputs), **kwargs)
         except Exception as error:
             code = traced_code()
             # What is to blame may be the symbols; the frame is then traced again without them.
@@ -179,7 +189,9 @@ class MendedBackend:
             # What a mend has joined may be more than the backend takes; in pieces it may be right.
             self.cannot_carry[code] = f"the backend fails on the whole graph ({type(error).__name__})"
             raise TraceAgain(restart_reason=self.cannot_carry[code]) from None
-        if plan is None:
-            return compiled
-        self.frame.has_transaction = True
-        return functools.partial(plan.run, compiled)
+        if draws:
+            compiled = functools.partial(_first, count, compiled)
+        if plan is not None:
+            self.frame.has_transaction = True
+            compiled = functools.partial(plan.run, compiled)
+        return functools.partial(put_back, returned, compiled) if returned else compiled

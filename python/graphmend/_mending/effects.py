@@ -7,14 +7,14 @@ function name, so that log records, warnings and tracebacks look as if the state
 import ast
 import logging
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import FunctionType
 
 import torch
 
 from graphmend._mending.stack import Caller, call_under
-from graphmend._mending.values import rebuild
+from graphmend._mending.values import first_constant, rebuild
 
 _LEVELS = {
     "debug": logging.DEBUG,
@@ -40,13 +40,14 @@ class Effect:
     # It asks who called it.
     looks_at_stack: bool
 
-    def run(self, spec: str, ints: Sequence[int], tensors: Sequence[torch.Tensor]) -> None:
-        stack, values = rebuild(spec, ints, tensors)
-        if self.receiver == _RECEIVER:
-            values[0] = _talkers[int(values[0])]()
-        receiver = values[0] if self.receiver == _RECEIVER else self.function.__globals__.get(self.receiver)
+    def run(self, spec: str, ints: Iterable[int], tensors: Iterable[torch.Tensor]) -> None:
+        travels = self.receiver == _RECEIVER
+        receiver = _talkers[int(first_constant(spec))]() if travels else self.function.__globals__.get(self.receiver)
         if _is_off(receiver, self.method):
             return
+        stack, values = rebuild(spec, ints, tensors)
+        if travels:
+            values[0] = receiver
         if stack is None:
             self.function(*values)
         else:
@@ -104,7 +105,7 @@ def keep_talker(talker: object) -> int:
     return len(_talkers) - 1
 
 
-def deliver(site: str, spec: str, ints: Sequence[int], tensors: Sequence[torch.Tensor]) -> None:
+def deliver(site: str, spec: str, ints: Iterable[int], tensors: Iterable[torch.Tensor]) -> None:
     """Runs the statement with the values of the moment at which the graph passed it."""
     _effects[site].run(spec, ints, tensors)
 

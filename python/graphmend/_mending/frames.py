@@ -103,24 +103,28 @@ class MendingCallback:
                 if place is None or not (self._set(place) or self._mend(place, code)):
                     if self.fullgraph:
                         raise
-                    result = self._convert_with_breaks(frame, cache_entry, frame_state)
+                    result = None
                     break
                 self.report.seconds += time.perf_counter() - started
-            except TorchRuntimeError:
+            except TorchRuntimeError as error:
                 if self._stop_capturing(code) or self._unset():
                     continue
                 # A side that was not meant may be what does not fit.
                 if not self.backend.frame.selected:
-                    return self._convert_plainly(frame, cache_entry, frame_state)
+                    return self._convert_as_written(frame, cache_entry, frame_state, error)
                 for site in self.backend.frame.selected:
                     self.backend.declined[site] = "computing all sides failed"
-            except Exception:
+            except Exception as error:
                 if self._stop_capturing(code) or self._unset():
                     continue
-                # Whatever it is, it is Dynamo's to say, of the program as it was written.
-                return self._convert_plainly(frame, cache_entry, frame_state)
+                return self._convert_as_written(frame, cache_entry, frame_state, error)
         else:
-            result = self._convert_with_breaks(frame, cache_entry, frame_state)
+            result = None
+        if result is None:
+            try:
+                result = self._convert_with_breaks(frame, cache_entry, frame_state)
+            except Exception as error:
+                return self._convert_as_written(frame, cache_entry, frame_state, error)
         self.backend.end_frame()
         if result.guarded_code is not None:
             self.report.calls += not self.backend.frame.has_transaction
@@ -150,6 +154,18 @@ class MendingCallback:
                 return run_once_as_it_is()
             raise
 
+    def _convert_as_written(self, frame: Any, cache_entry: Any, frame_state: Any, error: Exception) -> Any:
+        """Whatever it is that failed with mends, it is Dynamo's to say, of the program as it was written."""
+        lines = {(code.co_filename, line) for code in self.backend.frame.traced for *_, line in code.co_lines()}
+        result = self._convert_plainly(frame, cache_entry, frame_state)
+        cause = getattr(error, "inner_exception", None)
+        failed = "torch.compile" if cause is None else "the backend"
+        reason = f"{failed} fails on the mended frame ({type(cause or error).__name__})"
+        for entry in [each for each in self.report.mended if _place(each) in lines]:
+            self.report.mended.remove(entry)
+            self.report.left.append(dataclasses.replace(entry, mend=None, reason=reason))
+        return result
+
     def _convert_with_breaks(self, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
         """As plain `torch.compile` does it, but with all mends around the break that stays."""
         convert = self._torchdynamo_orig_backend
@@ -158,15 +174,9 @@ class MendingCallback:
         traced = mended_code.replacement(code, frame.f_globals, bool(self.backend.speculates))
         self.backend.begin_frame(code, frame.f_globals)
         forget_errors(convert)
-        if traced is code:
-            with self._settings():
-                return convert(frame, cache_entry, frame_state)
-        try:
-            with self._settings():
-                return convert(FrameView(frame, traced), cache_entry, frame_state)
-        except Exception:
-            # Dynamo fails on some forms of code behind a break, which may be there only by a mend.
-            return self._convert_plainly(frame, cache_entry, frame_state)
+        view = frame if traced is code else FrameView(frame, traced)
+        with self._settings():
+            return convert(view, cache_entry, frame_state)
 
     @contextlib.contextmanager
     def _settings(self) -> Iterator[None]:

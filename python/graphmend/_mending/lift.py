@@ -10,6 +10,8 @@ from typing import Any
 import torch
 import torch.fx
 
+from graphmend._mending.draws import keep_draws
+from graphmend._mending.history import history_of
 from graphmend._mending.transaction import Delivery, Output, Plan, Seen
 from graphmend._torch.graphs import GraphFacts, changes_in_place, graph_facts, storage_of, talks_to_other_processes
 from graphmend._torch.markers import marker_name
@@ -46,6 +48,7 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
     changes = _Changes(graph, facts)
     inputs = {storage_of(node): i for i, node in enumerate(graph.graph.find_nodes(op="placeholder"))}
     copies: dict[int, int] = {}
+    histories: dict[int, str | None] = {}
 
     def add(value: torch.fx.Node, marker: torch.fx.Node) -> int:
         # An operand that changes after the marker is copied where the marker stood.
@@ -56,6 +59,13 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
                 copies[len(outputs)] = inputs[storage_of(value)]
             with graph.graph.inserting_before(marker):
                 value = _call(graph, "clone", value)
+        elif value in outputs[:count]:
+            return outputs.index(value)
+        # An input is given back as it is. Any other output that requires grad would take part in the backward.
+        if value.meta["example_value"].requires_grad and value.op not in ("placeholder", "get_attr"):
+            histories[len(outputs)] = history_of(value.meta["example_value"])
+            with graph.graph.inserting_before(marker):
+                value = _call(graph, "detach", value)
         outputs.append(value)
         return len(outputs) - 1
 
@@ -85,6 +95,7 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
         flag = len(outputs) - 1
     seen = tuple(Seen(node.args[0], node.args[1], add(node.args[2], node)) for node in predictions)
     output.args = (tuple(outputs),)
+    keep_draws(graph, facts.draws)
     for marker in reversed(markers):
         graph.graph.erase_node(marker)
     graph.recompile()
@@ -94,10 +105,11 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
         seen=seen,
         effects=tuple(effects),
         copies=copies,
+        histories=histories,
         mutated=facts.mutated,
         unrecorded=facts.unrecorded,
         hidden=facts.hidden,
-        random=facts.random,
+        random=bool(facts.draws),
     )
 
 

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 import torch.fx
 
-from graphmend._torch.graphs import changes_in_place, is_torch_function, storage_of
+from graphmend._torch.graphs import is_torch_function, made_of
 from graphmend._torch.markers import marker_name
 from graphmend._torch.tensors import TorchDispatchMode, memory_of
 from graphmend._torch.tracing import real_input, traced_root
@@ -231,7 +231,8 @@ class Shadow:
             raise _ImpureError(self.trouble)
         try:
             with torch.no_grad(), _Watch(self.kept):
-                for each in self._needed(node):
+                before = itertools.takewhile(lambda each: each is not node, node.graph.nodes)
+                for each in made_of([node], [*before, node]):
                     if each not in self.values:
                         self.values[each] = self._run(each)
         except _ImpureError as error:
@@ -241,25 +242,6 @@ class Shadow:
             self.trouble = f"computing it raises {type(error).__name__}"
             raise _ImpureError(self.trouble) from None
         return self.values[node]
-
-    def _needed(self, node: torch.fx.Node) -> list[torch.fx.Node]:
-        """What the node is made of, and what changes that in place, in the order of the graph."""
-        before = list(itertools.takewhile(lambda each: each is not node, node.graph.nodes))
-        changes = [(each, storage) for each in before for storage in map(storage_of, changes_in_place(each))]
-        needed: set[torch.fx.Node] = set()
-        storages: set[int | None] = set()
-        stack = [node]
-        while stack:
-            each = stack.pop()
-            if each in needed:
-                continue
-            needed.add(each)
-            stack += each.all_input_nodes
-            storage = storage_of(each)
-            if storage is not None and storage not in storages:
-                storages.add(storage)
-                stack += [change for change, changed in changes if changed == storage]
-        return [each for each in (*before, node) if each in needed]
 
     def _run(self, node: torch.fx.Node) -> Any:
         if node.op == "placeholder":

@@ -16,6 +16,7 @@ import torch
 import torch.fx
 
 from graphmend._mending import effects, speculate
+from graphmend._mending.history import with_history
 from graphmend._torch.compiling import StopRecomputation
 from graphmend._torch.tensors import memory_of
 
@@ -70,6 +71,8 @@ class Plan:
     effects: tuple[Delivery, ...]
     # Outputs that are copies of an input, and of which.
     copies: dict[int, int]
+    # Outputs that are shown as what requires grad, and the name of what made them.
+    histories: dict[int, str | None]
     mutated: tuple[int, ...]
     unrecorded: frozenset[int]
     hidden: frozenset[int]
@@ -132,11 +135,13 @@ class Plan:
         def read(value: Any) -> Any:
             return results[value.index] if isinstance(value, Output) else value
 
+        def shown(i: int) -> torch.Tensor:
+            return with_history(results[i], self.histories[i]) if i in self.histories else results[i]
+
         for i, effect in enumerate(self.effects):
             try:
-                effects.deliver(
-                    effect.site, effect.spec, [read(i) for i in effect.ints], [results[i] for i in effect.tensors]
-                )
+                # Made when they are asked for: a logger that is off asks for none.
+                effects.deliver(effect.site, effect.spec, map(read, effect.ints), map(shown, effect.tensors))
             except BaseException as error:
                 _set_random_state(before)
                 raise Miss(i, effects.without_delivery(effect.site, error)) from None

@@ -7,7 +7,7 @@ tuple, dict or torch.Size of values. Anything else cannot travel.
 
 import functools
 import importlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import torch
@@ -97,7 +97,7 @@ def describe_stack(number: int) -> str:
     return _STACK + str(number) + ";"
 
 
-def rebuild(spec: str, ints: Sequence[int], tensors: Sequence[torch.Tensor]) -> tuple[int | None, list[Any]]:
+def rebuild(spec: str, ints: Iterable[int], tensors: Iterable[torch.Tensor]) -> tuple[int | None, list[Any]]:
     """The number of the stack, if there is one, and the values that `describe` was given, in order."""
     reader = _Reader(spec, iter(ints), iter(tensors))
     stack = reader.stack()
@@ -105,6 +105,13 @@ def rebuild(spec: str, ints: Sequence[int], tensors: Sequence[torch.Tensor]) -> 
     while reader.at < len(spec):
         values.append(reader.value())
     return stack, values
+
+
+def first_constant(spec: str) -> Any:
+    """The first value, which is a constant; nothing is made of the others."""
+    reader = _Reader(spec, iter(()), iter(()))
+    reader.stack()
+    return reader.value()
 
 
 class _Reader:

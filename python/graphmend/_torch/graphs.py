@@ -1,6 +1,6 @@
 """Graphs: what they change, draw and hand out, and who made their nodes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +41,20 @@ def is_drawn_number(node: torch.fx.Node) -> bool:
     return bool(inputs) and all(isinstance(each.meta["grapharg"].source, RandomValueSource) for each in inputs)
 
 
+def as_drawn(graph: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> list[Any]:
+    """The inputs for which a graph is compiled, with numbers of Python's `random` in the precision in which they come.
+
+    torch 2.13 makes the example of such a float in single precision, and gives the graph one in double: Inductor's
+    code would read the one as the other.
+    """
+    made = list(example_inputs)
+    for i, node in enumerate(graph.graph.find_nodes(op="placeholder")):
+        source = getattr(node.meta.get("grapharg"), "source", None)
+        if isinstance(source, RandomValueSource) and isinstance(made[i], torch.Tensor) and made[i].is_floating_point():
+            made[i] = made[i].double()
+    return made
+
+
 def talks_to_other_processes(graph: torch.fx.GraphModule) -> bool:
     """Whether there are collective operations in the graph."""
     names = (str(node.target) for node in graph.graph.nodes if node.op == "call_function")
@@ -58,19 +72,26 @@ class GraphFacts:
     # Mutations that copying back cannot redo (metadata: resize_, set_, transpose_).
     reshapes_inputs: bool
     aliased_outputs: bool
-    random: bool
+    # Nodes that draw random numbers.
+    draws: tuple[torch.fx.Node, ...]
 
 
-def _without_markers(graph: torch.fx.GraphModule) -> torch.fx.GraphModule:
-    """A copy whose run delivers nothing."""
-    bare = torch.fx.Graph()
-    output = bare.graph_copy(graph.graph, {})
-    bare.output(output)
-    for node in reversed([node for node in bare.nodes if marker_name(node.target)]):
-        bare.erase_node(node)
-    made = torch.fx.GraphModule(graph, bare)
-    finish_graph(made)
-    return made
+class _Steps:
+    """Runs a graph, but for its markers, and says at which of its nodes it is."""
+
+    def __init__(self, graph: torch.fx.GraphModule) -> None:
+        self.nodes = [node for node in graph.graph.nodes if not marker_name(node.target)]
+        self.interpreter = torch.fx.Interpreter(graph, garbage_collect_values=False)
+        self.at: torch.fx.Node | None = None
+
+    def __call__(self, *inputs: Any) -> Any:
+        # Not `Interpreter.run`, whose progress bar settles how this process may start others.
+        self.interpreter.args_iter = iter(inputs)
+        values = self.interpreter.env
+        for node in self.nodes:
+            self.at = node
+            values[node] = self.interpreter.run_node(node)
+        return values.pop(self.nodes[-1])
 
 
 def graph_facts(graph: torch.fx.GraphModule) -> GraphFacts:
@@ -82,17 +103,18 @@ def graph_facts(graph: torch.fx.GraphModule) -> GraphFacts:
     from torch._subclasses.fake_tensor import FakeTensorMode
     from torch.utils._python_dispatch import TorchDispatchMode
 
-    random = False
+    steps = _Steps(graph)
+    # In their order, each once.
+    draws: dict[torch.fx.Node | None, None] = {}
 
     class Watch(TorchDispatchMode):  # type: ignore[misc,unused-ignore]
         def __torch_dispatch__(
             self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
         ) -> Any:
-            nonlocal random
-            random = random or torch.Tag.nondeterministic_seeded in getattr(func, "tags", ())
+            if torch.Tag.nondeterministic_seeded in getattr(func, "tags", ()):
+                draws[steps.at] = None
             return func(*args, **(kwargs or {}))
 
-    graph = _without_markers(graph)
     traced = torch._guards.TracingContext.get().fake_mode
     fake = FakeTensorMode(shape_env=traced.shape_env if traced else None, allow_non_fake_inputs=True)
     inputs: list[Any] = []
@@ -117,12 +139,11 @@ def graph_facts(graph: torch.fx.GraphModule) -> GraphFacts:
                     requires_grad=value.requires_grad,
                 )
         inputs.append(value)
-    # Not `Interpreter.run`, whose progress bar settles how this process may start others.
     # Hooks on saved tensors belong to the real run.
     hooks = torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor, lambda tensor: tensor)
     with hooks, fake, enable_python_dispatcher(), Watch():
         metadata = run_functionalized_fw_and_collect_metadata(
-            graph.forward,
+            steps,
             flat_args_descs=[PlainAOTInput(i) for i in range(len(inputs))],
             keep_input_mutations=True,
         )(*inputs)
@@ -137,7 +158,7 @@ def graph_facts(graph: torch.fx.GraphModule) -> GraphFacts:
         hidden=frozenset(i for i in mutated if infos[i].mutations_hidden_from_autograd),
         reshapes_inputs=any(info.mutates_metadata for info in metadata.input_info),
         aliased_outputs=aliased,
-        random=random,
+        draws=tuple(node for node in draws if node is not None),
     )
 
 
@@ -164,6 +185,32 @@ def changes_in_place(node: torch.fx.Node) -> list[torch.fx.Node]:
 def storage_of(node: Any) -> int | None:
     value = node.meta.get("example_value") if isinstance(node, torch.fx.Node) else None
     return memory_of(value) if isinstance(value, torch.Tensor) else None
+
+
+def may_draw(node: torch.fx.Node) -> bool:
+    """Whether a node may draw random numbers, as far as its name tells."""
+    if not node.op.startswith("call"):
+        return False
+    name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
+    packet = getattr(torch.ops.aten, name.partition(".")[0], None)
+    if packet is None:
+        return getattr(node.target, "__module__", None) not in ("_operator", "math")
+    return any(torch.Tag.nondeterministic_seeded in getattr(packet, each).tags for each in packet.overloads())
+
+
+def made_of(roots: Iterable[Any], nodes: Sequence[torch.fx.Node]) -> list[torch.fx.Node]:
+    """Those of the nodes, which are a graph's first ones, that lead to the roots or change in place what does."""
+    needed = {root for root in roots if isinstance(root, torch.fx.Node)}
+    storages = {storage_of(root) for root in needed} - {None}
+    found = []
+    # A change counts if what it changes is read later.
+    for node in reversed(nodes):
+        if node in needed or any(storage_of(each) in storages for each in changes_in_place(node)):
+            found.append(node)
+            needed.update(node.all_input_nodes)
+            storages.update(storage_of(each) for each in node.all_input_nodes)
+            storages.discard(None)
+    return found[::-1]
 
 
 def turn_asserts_into_checks(graph: torch.fx.GraphModule) -> None:

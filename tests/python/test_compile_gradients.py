@@ -1,0 +1,160 @@
+"""Gradients and random numbers of a mended program are those of eager, whatever a backend does with one whole graph."""
+
+from __future__ import annotations
+
+import logging
+import random
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from compiled_calls import reasons, same_program
+
+from graphmend._mending.compile import compile as mended_compile
+from graphmend._mending.history import ShownError
+
+# torch warns on its own account.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+logger = logging.getLogger("subject")
+
+
+def leaf() -> Any:
+    return torch.full((2, 3), 0.5, requires_grad=True)
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_what_is_only_shown_gets_no_gradient(backend: str) -> None:
+    def shows(x: Any, y: Any) -> Any:
+        half = x * 0.5
+        print("half", half, "row", x[0], "all", x)
+        logger.info("sum %s of %s", half.sum(), x.chunk(2)[0])
+        return y * 2
+
+    # The text says what made a value, as eager's does.
+    compiled = same_program(shows, [(leaf(), leaf())] * 2, __file__, backend=backend, fullgraph=True)
+    x, y = leaf(), leaf()
+    compiled(x, y).sum().backward()
+    assert compiled.report.whole and x.grad is None and y.grad is not None
+
+
+def test_what_an_effect_keeps_says_that_no_gradients_lead_back() -> None:
+    kept: list[Any] = []
+
+    class Keep(logging.Handler):
+        def emit(self, record: Any) -> None:
+            kept.append(record.args[0])
+
+    def step(x: Any) -> Any:
+        logger.error("value %s", x * 3)
+        return x * 2
+
+    handler = Keep()
+    logger.addHandler(handler)
+    try:
+        mended_compile(step, backend="aot_eager", fullgraph=True)(leaf())
+    finally:
+        logger.removeHandler(handler)
+    assert kept[0].requires_grad and not kept[0].is_leaf and kept[0].tolist() == [[1.5] * 3] * 2
+    with pytest.raises(ShownError, match="no gradients lead back"):
+        kept[0].sum().backward()
+
+
+def unused(x: Any, weight: Any) -> Any:
+    torch.nn.functional.dropout(x, 0.5)
+    torch.empty(3).uniform_()
+    torch.rand(2).mul_(2).add_(1)
+    y = x + 1
+    x = x * y
+    y.copy_(torch.rand(4))
+    return torch.nn.functional.dropout(x * weight, 0.5)
+
+
+def shows_unused(x: Any, weight: Any) -> Any:
+    print("sum", x.sum())
+    return unused(x, weight)
+
+
+@pytest.mark.parametrize("function", [unused, shows_unused])
+@pytest.mark.parametrize("grad", [False, True])
+def test_numbers_that_nothing_comes_of_are_drawn(function: Any, grad: bool) -> None:
+    calls = [(torch.ones(4), torch.ones(4, requires_grad=grad))] * 2
+    compiled = same_program(function, calls, __file__, backend="aot_eager", fullgraph=True)
+    assert compiled.report.misses == 0
+
+
+def shown_between(x: Any) -> Any:
+    y = torch.tanh(x)
+    print("shape", y.shape)
+    y.mul_(2)
+    return y
+
+
+def drawn_between(x: Any) -> Any:
+    y = torch.tanh(x)
+    drawn = torch.empty(2, 3).random_(3, 9)
+    y.mul_(2)
+    print("drawn", drawn)
+    return y + drawn
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (shown_between, {"the backend fails on the whole graph (RuntimeError)"}),
+        (
+            drawn_between,
+            {
+                "the backend fails on the whole graph (RuntimeError)",
+                "the backend fails on the mended frame (RuntimeError)",
+            },
+        ),
+    ],
+)
+def test_breaks_are_left_where_the_backend_fails_without_them(function: Any, expected: set[str]) -> None:
+    # What the backward of `tanh` needs is changed in place: in one graph AOTAutograd refuses that.
+    compiled = same_program(function, [(leaf(),)] * 2, __file__, backend="aot_eager")
+    assert compiled.report.mended == [] and reasons(compiled) == expected
+
+
+class Counting(torch.nn.Module):  # type: ignore[misc,unused-ignore]
+    def __init__(self, shows: bool) -> None:
+        super().__init__()
+        self.register_buffer("steps", torch.zeros((), dtype=torch.long))
+        self.shows = shows
+
+    def forward(self, x: Any) -> Any:
+        x = x * 1.0
+        torch._dynamo.graph_break()
+        x.mul_(2)
+        if self.shows:
+            print("shape", x.shape)
+        self.steps += 1
+        return x - 0.5, x.min(), self.steps
+
+
+@pytest.mark.parametrize("shows", [False, True])
+def test_an_input_that_is_changed_and_returned_does_not_replace_another_output(shows: bool) -> None:
+    model = Counting(shows)
+    compiled = same_program(model, [(leaf(),)] * 2, __file__, backend="aot_eager")
+    assert compiled.report.misses == 0
+    assert compiled(leaf())[2] is compiled.steps
+
+
+def test_a_number_that_was_drawn_comes_as_the_backend_was_told() -> None:
+    def backend(graph: Any, inputs: Any) -> Any:
+        def run(*args: Any) -> Any:
+            # Code that is made for one type reads nonsense from another.
+            told.append([each.dtype for each in inputs])
+            given.append([each.dtype for each in args])
+            return graph(*args)
+
+        return run
+
+    told: list[Any] = []
+    given: list[Any] = []
+    same_program(lambda x: x * random.uniform(0, 1), [(torch.ones(3),)] * 2, __file__, backend=backend)
+    assert told == given and torch.float64 in given[0]
