@@ -377,3 +377,17 @@ def test_a_number_is_compared_in_the_precision_of_the_tensor(kind: Any, other: A
         for one, two in pairs
     ]
     same_program(exceeds, calls, __file__, speculate=False, fullgraph=True)
+
+
+def joined_again(x: Any) -> Any:
+    for _ in range(3):
+        if x.max() > 4.0:
+            x = x + x
+    return x
+
+
+def test_what_was_joined_twice_may_be_what_came_in() -> None:
+    compiled = mended_compile(joined_again, backend="eager", speculate=False)
+    for value in (1.0, 5.0, 1.0):
+        x = torch.full((2,), value)
+        assert (compiled(x) is x) == (value < 4.0)

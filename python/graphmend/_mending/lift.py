@@ -160,9 +160,13 @@ def remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str]) -> None
     (output,) = (node for node in nodes if node.op == "output")
     returned = [storage_of(node) for node in output.args[0]]
     changes = _Changes(graph)
+    # What a joined value is in the program: one of its sides, which may be joined themselves.
+    stands_for: dict[int | None, set[int | None]] = {}
     for marker in joined:
         site, result, *sides = marker.args
-        known = {storage_of(side) for side in sides} & (outside | set(returned))
+        storages = {storage_of(side) for side in sides}
+        stands_for[storage_of(result)] = storages.union(*(stands_for.get(each, set()) for each in storages))
+        known = stands_for[storage_of(result)] & (outside | set(returned))
         reason = None
         if changes.may_come_after(marker, result, *sides):
             reason = "a side's tensor is changed in place later"
