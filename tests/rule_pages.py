@@ -32,6 +32,7 @@ _LOGGING = "debug info warning error critical exception log".split()
 _TALKERS = ["print", "logger.*", "warnings.warn", "sys.stdout.write", "sys.stderr.write"]
 _TALKERS += [f"logging.{function}" for function in _LOGGING]
 _TALKERS += [f".{method}" for method in (*_LOGGING, "write")]
+_TALKERS += ["!logger.setLevel", "!logger.isEnabledFor"]
 
 
 class PageError(ValueError):

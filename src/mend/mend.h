@@ -24,7 +24,7 @@ struct MendRequest {
   // Whether values that Python needs may be predicted.
   bool speculates = false;
   // What only talks to the outside in this file: dotted names of globals ("print", "warnings.warn", "logger.*"), and
-  // methods (".info") of anything that turns out to talk when it is traced; "!self.shape.info" is known not to.
+  // methods (".info") of anything that turns out to talk when it is traced; "!logger.setLevel" is known to do more.
   std::vector<std::string> talkers;
   // Names of calls that are traced as others which do the same; `.name` of attributes, `.name =` of assignments to
   // them, `with name` of what is entered.

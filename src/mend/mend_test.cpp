@@ -32,6 +32,7 @@ TEST(Mend, PostponeOnlyWhatOnlyTalks) {
   EXPECT_NE(Case("def f(x):\n    logger.sub.info(x)\n", {2}).reason(), "");
   EXPECT_EQ(Case("def f(x):\n    logger.info(x)\n", {2}).reason(), "");
   EXPECT_NE(Case("def f(x):\n    y = print(x)\n", {2}).reason(), "");
+  EXPECT_NE(Case("def f(x):\n    logger.setLevel(x)\n", {2}, {"logger.*", "!logger.setLevel"}).reason(), "");
 }
 
 TEST(Mend, PostponeAsksWhatAMethodIsCalledOn) {

@@ -301,9 +301,10 @@ Talks talks(const MendContext& context, const Scopes& scopes, NodeId statement) 
     return std::any_of(talkers.begin(), talkers.end(),
                        [asked](std::string_view talker) { return matches(asked, talker); });
   };
+  if (is_talker("!" + name)) return Talks::No;
   if (is_talker(name) && is_global(tree, scopes, callee)) return Talks::ByName;
   const size_t dot = name.rfind('.');
-  const bool asks = dot != std::string::npos && is_talker(name.substr(dot)) && !is_talker("!" + name);
+  const bool asks = dot != std::string::npos && is_talker(name.substr(dot));
   return asks ? Talks::ByReceiver : Talks::No;
 }
 

@@ -16,6 +16,7 @@ import torch
 from torch.utils.checkpoint import checkpoint
 
 from graphmend._mending.marks_asked import decline, mends_apply, own_backend
+from graphmend._mending.marks_logging import effective_level, is_enabled_for
 from graphmend._mending.marks_numpy import dtype_of, is_array, is_in, to_bytes
 from graphmend._mending.marks_python import Closing, GroupBy
 from graphmend._mending.substitutes import CHECKS
@@ -135,6 +136,14 @@ def _is_plain(tensor: Any) -> bool:
     return type(tensor) is torch.Tensor and not tensor.requires_grad
 
 
+def _enabled(site: str, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
+    return is_enabled_for(owner, args[0]) if len(args) == 1 and not kwargs else None
+
+
+def _effective(site: str, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
+    return None if args or kwargs else effective_level(owner)
+
+
 # Functions.
 
 
@@ -213,6 +222,8 @@ def _of_sizes(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, A
 _METHODS: dict[str, Callable[..., Made]] = {
     "random_": _random,
     "resize_": _resize,
+    "isEnabledFor": _enabled,
+    "getEffectiveLevel": _effective,
     "resize_as_": _resize_as,
     "tobytes": to_bytes,
     "uniform_": _uniform,

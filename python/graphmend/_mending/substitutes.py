@@ -27,6 +27,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "Unsupported ndarray attribute access": (".dtype",),
     "Unsupported ndarray method call": ("tobytes",),
     "attempted to trace numpy function unsupported by PyTorch": ("isin",),
+    "logging.Logger method not supported for non-export cases": ("isEnabledFor", "getEffectiveLevel"),
     "namedtuple construction": ("namedtuple",),
     "setattr() on Tensor.requires_grad": (".requires_grad =",),
     "torch.* op returned non-Tensor": ("show",),
@@ -35,7 +36,11 @@ NAMES: dict[str, tuple[str, ...]] = {
 }
 
 # Types that Dynamo reports where it has followed the call, in files that are not the user's.
-_INSIDE = ("HOP: Unsafe side effect", "torch.* op returned non-Tensor")
+_INSIDE = (
+    "HOP: Unsafe side effect",
+    "logging.Logger method not supported for non-export cases",
+    "torch.* op returned non-Tensor",
+)
 
 
 def names_for(gb_type: str) -> Iterable[str]:

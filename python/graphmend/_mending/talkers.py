@@ -17,6 +17,12 @@ _LOGGING_FUNCTIONS = ("debug", "info", "warning", "warn", "error", "critical", "
 # Of a logger, or of what writes; `…_once` is what others have given to loggers.
 _METHODS = (*_LOGGING_FUNCTIONS, "warning_once", "info_once", "warning_advice", "write")
 
+# What is asked of loggers, or changes what others see of them.
+_NO_TALK = (
+    *("setLevel", "addHandler", "removeHandler", "addFilter", "removeFilter", "filter", "getChild", "findCaller"),
+    *("makeRecord", "hasHandlers", "isEnabledFor", "getEffectiveLevel", "manager", "root", "process"),
+)
+
 _declared: weakref.WeakSet[Callable[..., Any]] = weakref.WeakSet()
 
 
@@ -30,7 +36,7 @@ def names_in(space: dict[str, Any]) -> list[str]:
     names = [] if "print" in space else ["print"]
     for name, value in list(space.items()):
         if isinstance(value, (logging.Logger, logging.LoggerAdapter)):
-            names.append(f"{name}.*")
+            names += [f"{name}.*", *(f"!{name}.{method}" for method in _NO_TALK)]
         elif value is logging:
             names += [f"{name}.{function}" for function in _LOGGING_FUNCTIONS]
         elif value is warnings:

@@ -5,6 +5,7 @@ Relies on `InstructionTranslator.current_tx` and on the `TracingContext`.
 
 import functools
 import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from types import CodeType
@@ -14,6 +15,7 @@ import torch
 import torch._dynamo
 from torch._dynamo import exc
 from torch._dynamo.guards import GuardBuilder, install_guard
+from torch._dynamo.source import AttrSource
 from torch._dynamo.symbolic_convert import InliningInstructionTranslator, InstructionTranslator
 from torch._dynamo.variables import functions
 from torch._dynamo.variables.functions import init_cellvars
@@ -31,7 +33,8 @@ _TAKES_OBJECTS = "_graphmend_takes_objects"
 def takes_objects(function: Callable[..., str]) -> Callable[..., str]:
     """Like `assume_constant_result`, for a function that may be given any object that Dynamo has found in the program.
 
-    What is compiled holds for that very object. For what Dynamo has made or changed itself it is given None.
+    What is compiled holds for that very object, and for what `holds_for` says of it. For what Dynamo has made or
+    changed itself it is given None.
     """
     setattr(function, _TAKES_OBJECTS, True)
     made: Callable[..., str] = assume_constant_result(function)
@@ -47,6 +50,7 @@ def pass_objects() -> None:
     @functools.wraps(original)
     def invoke(tx: Any, function: Any, name: str, args: Any, kwargs: Any) -> Any:
         if hasattr(function, _TAKES_OBJECTS):
+            _given.sources.clear()
             args = [arg if arg.is_python_constant() else ConstantLikeVariable(_object_behind(arg)) for arg in args]
         return original(tx, function, name, args, kwargs)
 
@@ -61,7 +65,26 @@ def _object_behind(variable: Any) -> object | None:
         return None
     install_guard(variable.source.make_guard(GuardBuilder.ID_MATCH))
     found: object = variable.value
+    _given.sources[id(found)] = variable.source
     return found
+
+
+class _Given(threading.local):
+    """Where Dynamo found the objects that a function is given."""
+
+    def __init__(self) -> None:
+        self.sources: dict[int, Any] = {}
+
+
+_given = _Given()
+
+
+def holds_for(owner: object, path: str) -> None:
+    """What is being compiled holds as long as an attribute of a given object equals what it is now."""
+    source = _given.sources[id(owner)]
+    for name in path.split("."):
+        source = AttrSource(source, name)
+    install_guard(source.make_guard(GuardBuilder.EQUALS_MATCH))
 
 
 # The folder of this package: frames of its files are not the user's.
