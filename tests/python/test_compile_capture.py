@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -90,3 +91,65 @@ def test_shown_and_captured() -> None:
 
     compiled = same_program(shown, numbers(1, 2.5, 2, 2), __file__)
     assert compiled.report.whole and compiled.report.graphs == 1
+
+
+# Tensors whose sizes hang on values.
+
+
+def chosen_sum(x: Any, mask: Any) -> Any:
+    return x[mask].sum() / max(1, mask.sum().item())
+
+
+def chosen_shown(x: Any, mask: Any) -> Any:
+    chosen = x.masked_select(mask)
+    print("chosen", chosen, chosen.numel())
+    return chosen * 2, chosen.shape
+
+
+def distinct(x: Any, mask: Any) -> Any:
+    return torch.unique(x.masked_fill(mask, 0.0)), len(mask.nonzero())
+
+
+def squeezed(x: Any, mask: Any) -> Any:
+    return x[mask].squeeze(), torch.nonzero(mask).squeeze(), x[mask].view(1, -1).squeeze()
+
+
+def written_back(x: Any, mask: Any) -> Any:
+    result = torch.zeros_like(x)
+    result[mask] = x[mask] * 2
+    return result
+
+
+def added(x: Any, mask: Any) -> Any:
+    # With one element chosen it is broadcast, with another number than three it raises.
+    return x[mask] + torch.arange(3.0)
+
+
+def guarded(x: Any, mask: Any) -> Any:
+    chosen = x[mask]
+    x.add_(1.0)
+    if chosen.sum() > 9.0:
+        raise ValueError(chosen)
+    return chosen
+
+
+def masked_calls(counts: Sequence[int]) -> list[tuple[Any, Any]]:
+    masks = [torch.arange(6) < count for count in counts]
+    return [(torch.arange(6.0) + i, mask) for i, mask in enumerate(masks)]
+
+
+@pytest.mark.parametrize("program", [chosen_sum, chosen_shown, distinct, squeezed, written_back, added, guarded])
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_sizes_that_hang_on_values(program: Callable[..., Any], backend: str) -> None:
+    compiled = same_program(program, masked_calls([3, 1, 0, 6, 2, 1, 0]), __file__, backend=backend, fullgraph=True)
+    assert {entry.mend for entry in compiled.report.mended} >= {"capture"}
+    if program not in (added, guarded):
+        assert not compiled.report.misses
+
+
+def test_a_size_that_python_needs_is_predicted_instead() -> None:
+    def some(x: Any, mask: Any) -> Any:
+        return x + 1 if len(x[mask]) > 2 else x - 1
+
+    compiled = same_program(some, masked_calls([3, 3, 3]), __file__)
+    assert {entry.mend for entry in compiled.report.mended} == {"speculate"}

@@ -31,7 +31,7 @@ same_program = functools.partial(same_program_as, speculate=True)
 @pytest.fixture(autouse=True)
 def _no_symbols(monkeypatch: pytest.MonkeyPatch) -> None:
     """Numbers are predicted also where a symbol would do, so that programs can be short."""
-    monkeypatch.setattr(frames, "reads_scalar", lambda place: False)
+    monkeypatch.setattr(frames, "capture_for", lambda place: None)
 
 
 class Counting:

@@ -21,6 +21,16 @@ from graphmend._torch.markers import marker_name
 from graphmend._torch.tracing import TraceAgain, draws_python_random, traced_code
 
 
+class Captures:
+    """What of a frame is captured as symbols."""
+
+    def __init__(self) -> None:
+        # The settings that are on, in the order in which they were wanted, and the places for which they are.
+        self.places: dict[str, list[tuple[str, int]]] = {}
+        # Those that were in vain.
+        self.refused: set[str] = set()
+
+
 class FrameRecord(threading.local):
     """What happened to the frame that this thread is compiling."""
 
@@ -31,8 +41,8 @@ class FrameRecord(threading.local):
     draws = False
     # Nothing is mended in it.
     plain = False
-    # Numbers that are read from tensors are symbols.
-    captures = False
+    # Settings of Dynamo's by which values of tensors are symbols.
+    captures: tuple[str, ...] = ()
     # Why the last mend that was traced does not apply.
     trouble: str | None = None
 
@@ -81,9 +91,7 @@ class MendedBackend:
         # Why the branch at a site is not selected: for good, and the last time that it was traced.
         self.declined: dict[str, str] = {}
         self.notes: dict[str, str] = {}
-        # Frames in which numbers read from tensors are symbols, or must not be; and the places where they are.
-        self.captures: weakref.WeakKeyDictionary[CodeType, bool] = weakref.WeakKeyDictionary()
-        self.captured: weakref.WeakKeyDictionary[CodeType, list[tuple[str, int]]] = weakref.WeakKeyDictionary()
+        self.captures: weakref.WeakKeyDictionary[CodeType, Captures] = weakref.WeakKeyDictionary()
         # How often a frame raised for sure, while it was traced.
         self.raised: weakref.WeakKeyDictionary[CodeType, int] = weakref.WeakKeyDictionary()
         # Why the graph of a frame can carry no marker.
@@ -97,7 +105,7 @@ class MendedBackend:
         self.frame.graphs = self.frame.ops = 0
         self.frame.has_transaction = self.frame.draws = False
         self.frame.trouble = None
-        self.frame.captures = self.captures.get(code, False)
+        self.frame.captures = tuple(self.captures[code].places) if code in self.captures else ()
         self.frame.selected.clear()
         self.frame.marked.clear()
         self.frame.keys.clear()
@@ -107,7 +115,7 @@ class MendedBackend:
 
     def end_frame(self) -> None:
         """Lets go of the call's values."""
-        self.frame.captures = False
+        self.frame.captures = ()
         self.frame.attempt = None
         self.frame.shadow = speculate.Shadow()
 
@@ -134,7 +142,7 @@ class MendedBackend:
 
     def reset(self) -> None:
         """Dynamo has forgotten what it compiled, and nothing that was learnt of it counts any more."""
-        for known in (self.versions, self.captures, self.captured, self.raised, self.cannot_carry):
+        for known in (self.versions, self.captures, self.raised, self.cannot_carry):
             known.clear()
         self.declined.clear()
         self.notes.clear()

@@ -18,7 +18,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from graphmend._mending import mended_code, replay, speculate
-from graphmend._mending.backend import MendedBackend
+from graphmend._mending.backend import Captures, MendedBackend
 from graphmend._mending.mended_file import Mend
 from graphmend._mending.substitutes import is_inside, names_for
 from graphmend._mending.transaction import Miss
@@ -30,11 +30,11 @@ from graphmend._torch.breaks import (
     Unsupported,
     UserError,
     break_place,
+    capture_for,
+    captured,
     forget_errors,
     hangs_on_symbol,
     is_raise,
-    reads_scalar,
-    scalars_captured,
     trial,
 )
 from graphmend._torch.compiling import changing_attributes, recompile_limit
@@ -90,7 +90,7 @@ class MendingCallback:
             view = frame if traced is code else FrameView(frame, traced)
             self.backend.begin_frame(code, frame.f_globals)
             try:
-                with trial(), self._settings(), scalars_captured(convert, self.backend.frame.captures, self.fullgraph):
+                with trial(), self._settings(), captured(convert, self.backend.frame.captures, self.fullgraph):
                     result = convert(view, cache_entry, frame_state)
                 break
             except (Unsupported, UserError) as error:
@@ -209,17 +209,21 @@ class MendingCallback:
         return count <= _MAX_RAISED
 
     def _capture(self, place: Place, code: CodeType) -> bool:
-        """Traces a number that is read from a tensor as a symbol, which is exact, unless that has failed already."""
-        if not self.backend.captures.setdefault(code, True):
+        """Traces what is read from a tensor as a symbol, which is exact, unless that has failed already."""
+        setting = capture_for(place)
+        captures = self.backend.captures.setdefault(code, Captures())
+        if setting is None or setting in captures.refused:
             return False
-        self.backend.captured.setdefault(code, []).append((place.file, place.line))
+        captures.places.setdefault(setting, []).append(_place(place))
         return True
 
     def _stop_capturing(self, code: CodeType, wanted: bool = True) -> bool:
+        """Does without the symbols that were wanted last."""
         if not wanted or not self.backend.frame.captures:
             return False
-        self.backend.captures[code] = False
-        places = self.backend.captured.pop(code, [])
+        captures = self.backend.captures[code]
+        setting, places = captures.places.popitem()
+        captures.refused.add(setting)
         self.report.mended[:] = [entry for entry in self.report.mended if _place(entry) not in places]
         return True
 
@@ -307,12 +311,12 @@ class MendingCallback:
             talking = mended_code.mend(outer, traced, speculates, only=wanted)
             if isinstance(talking, Mend):
                 return outer, talking
-        if reads_scalar(place) and self._capture(place, code):
+        if self._capture(place, code):
             return place, _CAPTURE
         return place, mended_code.mend(place, traced, speculates)
 
 
-def _place(entry: Break) -> tuple[str, int]:
+def _place(entry: Break | Place) -> tuple[str, int]:
     return entry.file, entry.line
 
 

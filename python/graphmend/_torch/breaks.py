@@ -5,7 +5,7 @@ import functools
 import linecache
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,8 +78,8 @@ def trial() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def scalars_captured(convert: Any, captured: bool, fullgraph: bool) -> Iterator[None]:
-    """Says whether numbers that are read from tensors become symbols; by itself `fullgraph=True` has them so."""
+def captured(convert: Any, settings: Iterable[str], fullgraph: bool) -> Iterator[None]:
+    """What of a tensor's values become symbols, by Dynamo's own settings; of numbers `fullgraph=True` has them so."""
     while convert is not None and not isinstance(convert, convert_frame.ConvertFrameAssert):
         convert = getattr(convert, "_inner_convert", None) or getattr(convert, "_torchdynamo_orig_backend", None)
     config = torch._dynamo.config
@@ -87,8 +87,8 @@ def scalars_captured(convert: Any, captured: bool, fullgraph: bool) -> Iterator[
     with (
         _scalars,
         config.patch(
-            capture_scalar_outputs=captured or config.capture_scalar_outputs,
             fail_on_recompile_limit_hit=fullgraph or config.fail_on_recompile_limit_hit,
+            **dict.fromkeys(settings, True),
         ),
     ):
         if convert is not None:
@@ -103,14 +103,17 @@ def scalars_captured(convert: Any, captured: bool, fullgraph: bool) -> Iterator[
 _scalars = threading.RLock()
 
 
-def reads_scalar(place: Place) -> bool:
-    """Whether it broke at a number that the program itself reads from a tensor, which could be a symbol.
+def capture_for(place: Place) -> str | None:
+    """The setting of Dynamo's by which what broke would be a symbol: a number that the program itself reads from a
+    tensor, or the size of a tensor that hangs on values.
 
     Bounds of slices are read by Dynamo too, also of slices that are no tensor's, where a tensor must stay one.
     """
+    if place.gb_type == "Dynamic shape operator":
+        return "capture_dynamic_output_shape_ops"
     text = linecache.getline(place.file, place.line)
     reads = any(word in text for word in ("item(", "int(", "float("))
-    return reads and place.gb_type.startswith("Unsupported Tensor.item() call")
+    return "capture_scalar_outputs" if reads and place.gb_type.startswith("Unsupported Tensor.item() call") else None
 
 
 def hangs_on_symbol(error: BaseException) -> bool:
