@@ -158,3 +158,14 @@ def test_a_number_that_was_drawn_comes_as_the_backend_was_told() -> None:
     given: list[Any] = []
     same_program(lambda x: x * random.uniform(0, 1), [(torch.ones(3),)] * 2, __file__, backend=backend)
     assert told == given and torch.float64 in given[0]
+
+
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+def test_what_is_shown_is_what_it_was_before_a_part_was_assigned(backend: str) -> None:
+    def step(x: Any) -> Any:
+        x[0] = 0.25
+        print("now", x)
+        x[0] = -1.0
+        return x - 0.5
+
+    same_program(step, [(torch.ones(3, 4),)] * 2, __file__, backend=backend, fullgraph=True)

@@ -58,7 +58,7 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
             if storage_of(value) in inputs:
                 copies[len(outputs)] = inputs[storage_of(value)]
             with graph.graph.inserting_before(marker):
-                value = _call(graph, "clone", value)
+                value = _copied(graph, value)
         elif value in outputs[:count]:
             return outputs.index(value)
         # An input is given back as it is. Any other output that requires grad would take part in the backward.
@@ -117,6 +117,14 @@ def _shows_copies(value: torch.fx.Node) -> bool:
     """Whether a copy would show that it is one: by its history, or by its strides."""
     tensor = value.meta["example_value"]
     return bool(tensor.requires_grad) or torch.empty_like(tensor).stride() != tensor.stride()
+
+
+def _copied(graph: torch.fx.GraphModule, value: torch.fx.Node) -> torch.fx.Node:
+    """A copy. No `clone`: Inductor of torch 2.13 leaves that out where a part of the original is assigned later."""
+    same = graph.graph.call_function(torch.eq, (value, value))
+    made = graph.graph.call_function(torch.where, (same, value, value))
+    made.meta = dict(value.meta)
+    return made
 
 
 def _call(graph: torch.fx.GraphModule, method: str, value: torch.fx.Node) -> torch.fx.Node:
