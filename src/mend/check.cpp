@@ -28,9 +28,29 @@ std::optional<bool> predicted_truth(const MendContext& context, NodeId guard) {
   return std::nullopt;
 }
 
+// Traced, `a and b` evaluates both, and `a < b < c` all three; whether Python would evaluate the last shows if more
+// comes of it than a value.
+bool operands_only_compute(const MendContext& context, const ModuleFacts& facts, NodeId test) {
+  const Tree& tree = context.tree;
+  for (uint32_t i = test.index; i < test.index + tree[test].size; ++i) {
+    const NodeId id{i};
+    if (tree.kind(id) != NodeKind::BoolOp && tree.kind(id) != NodeKind::Compare) continue;
+    // The first operand of `and`, and of a comparison the first two, are evaluated in any case.
+    uint32_t certain = tree.kind(id) == NodeKind::BoolOp ? 1 : 3;
+    for (NodeId operand : tree.children(id)) {
+      if (certain != 0) {
+        --certain;
+      } else if (tree.kind(operand) != NodeKind::CompareOp && !facts.effects.of(operand).pure()) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
-std::optional<Checked> check(const MendContext& context, NodeId guard, std::string& reason) {
+std::optional<Checked> check(const MendContext& context, const ModuleFacts& facts, NodeId guard, std::string& reason) {
   const Tree& tree = context.tree;
   const std::optional<bool> truth = predicted_truth(context, guard);
   if (!truth) {
@@ -40,6 +60,10 @@ std::optional<Checked> check(const MendContext& context, NodeId guard, std::stri
   NodeId test = tree.first_child(guard);
   if (binds_or_waits(tree, test)) {
     reason = "the test assigns, awaits or yields";
+    return std::nullopt;
+  }
+  if (!operands_only_compute(context, facts, test)) {
+    reason = "the test does more than compute";
     return std::nullopt;
   }
   const Span span = context.span(test);

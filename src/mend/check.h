@@ -6,6 +6,7 @@
 #include <string>
 
 #include "mend/context.h"
+#include "mend/function_facts.h"
 #include "mend/piece_text.h"
 
 namespace graphmend {
@@ -18,6 +19,6 @@ struct Checked {
 };
 
 // `guard` is an If, an Elif or an Assert. Nothing, with the reason, when no outcome is the one to predict.
-std::optional<Checked> check(const MendContext& context, NodeId guard, std::string& reason);
+std::optional<Checked> check(const MendContext& context, const ModuleFacts& facts, NodeId guard, std::string& reason);
 
 }  // namespace graphmend

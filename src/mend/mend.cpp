@@ -131,7 +131,7 @@ class Mender {
     }
     const bool substituted = mend_substitutes(place, line);
     if (kind == NodeKind::If || kind == NodeKind::Elif || kind == NodeKind::Assert) {
-      if (auto checked = check(context_, place, reason)) {
+      if (auto checked = check(context_, facts(), place, reason)) {
         result_.mends.push_back({MendKind::Check, line, span, checked->site, {}});
         edits_.push_back({checked->replaced, std::move(checked->test)});
         return true;

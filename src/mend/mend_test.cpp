@@ -79,7 +79,9 @@ TEST(Mend, CheckKeepsTheOrderOfAndOrNot) {
 
 TEST(Mend, CheckEvaluatesTheMiddleOfAChainOnce) {
   Case made("def f(x):\n    if 0 < x.sum() < 5:\n        raise E\n", {2});
-  EXPECT_TRUE(made.shows("__graphmend__.both(((0) < (graphmend_b21_ := (x.sum()))), lambda: (graphmend_b21_ < (5)))"))
+  EXPECT_TRUE(
+      made.shows("__graphmend__.both(((0) < (graphmend_b21_ := __graphmend__.middle((x.sum())))), lambda: "
+                 "(graphmend_b21_ < (5)))"))
       << made.shown();
 }
 
@@ -96,9 +98,9 @@ TEST(Mend, CheckComparesANumberAsATensorWould) {
   Case made("def f(x, y):\n    if y <= x.item():\n        raise E\n", {2});
   EXPECT_TRUE(made.shows("__graphmend__.compared('r', '<=', (y), __graphmend__.number((x), *(), **dict()))"));
   Case chain("def f(x, y):\n    if y < float(x) < z:\n        raise E\n", {2});
-  EXPECT_TRUE(
-      chain.shows("compared('r', '<', (y), (graphmend_b24_ := __graphmend__.real(x))), lambda: __graphmend__."
-                  "compared('l', '<', graphmend_b24_, (z))"))
+  EXPECT_TRUE(chain.shows(
+      "compared('r', '<', (y), (graphmend_b24_ := __graphmend__.middle(__graphmend__.real(x)))), lambda: __graphmend__."
+      "compared('l', '<', graphmend_b24_, (z))"))
       << chain.shown();
 }
 

@@ -72,9 +72,10 @@ class TracedTest {
       out_.copy(context_.span(parts[1]));
       out_.add(" ", serves_);
     }
-    if (!right.empty()) out_.add("(" + right + " := ", serves_);
+    // What has a name stays in a cell, which leaves the graph; no history goes with it.
+    if (!right.empty()) out_.add("(" + right + " := __graphmend__.middle(", serves_);
     write_value(parts[2]);
-    out_.add(right.empty() ? ")" : "))", serves_);
+    out_.add(right.empty() ? ")" : ")))", serves_);
   }
 
   bool is_literal(NodeId id) const {

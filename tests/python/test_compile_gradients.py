@@ -169,3 +169,26 @@ def test_what_is_shown_is_what_it_was_before_a_part_was_assigned(backend: str) -
         return x - 0.5
 
     same_program(step, [(torch.ones(3, 4),)] * 2, __file__, backend=backend, fullgraph=True)
+
+
+def test_what_is_compared_twice_takes_no_part_in_the_backward() -> None:
+    def bounded(x: Any, y: Any) -> Any:
+        torch._dynamo.graph_break()
+        if 100 < (x * x).sum() < 200:
+            raise ValueError("between")
+        return y * 2
+
+    compiled = mended_compile(bounded, backend="aot_eager")
+    x, y = leaf(), leaf()
+    compiled(x, y).sum().backward()
+    assert compiled.report.misses == 0 and x.grad is None and y.grad is not None
+
+
+@pytest.mark.parametrize("bound", [0.0, 3.0])
+def test_an_operand_that_draws_is_evaluated_where_python_does(bound: float) -> None:
+    def bounded(x: Any) -> Any:
+        if x.sum() > bound and (x > torch.rand(3) + 10).any():
+            raise ValueError("large")
+        return x * 2
+
+    same_program(bounded, [(torch.ones(3),), (torch.ones(3) * 2,), (torch.zeros(3),)], __file__)

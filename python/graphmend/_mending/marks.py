@@ -13,6 +13,7 @@ from graphmend._mending.marks_post import (
     compared,
     either,
     equal,
+    middle,
     negate,
     number,
     post,
@@ -37,6 +38,7 @@ class Marks:
     post = staticmethod(post)
     talker = staticmethod(talker)
     check = staticmethod(check)
+    middle = staticmethod(middle)
     number = staticmethod(number)
     real = staticmethod(real)
     compared = staticmethod(compared)

@@ -114,6 +114,11 @@ def real(value: Any) -> Any:
     return float(value)
 
 
+def middle(value: Any) -> Any:
+    """`b` of `a < b < c`, which is kept for the second comparison: no gradients lead back from it."""
+    return value.detach() if isinstance(value, torch.Tensor) else value
+
+
 def compared(numbers: str, by: str, left: Any, right: Any) -> Any:
     """A comparison of which the left or the right side (`numbers`) is a Python number in eager."""
     if isinstance(left, torch.Tensor) and isinstance(right, torch.Tensor):
