@@ -133,6 +133,16 @@ def _is_warm(program: Program, call: int, line: int) -> bool:
     return call >= 7 and 0 < line <= len(lines) and lines[line - 1].lstrip().startswith("def ")
 
 
+def _raised_in_graph(difference: Difference, program: Program) -> bool:
+    """An operation raises: the frames end with the first line of the function whose graph it is in."""
+    if difference.place != "error.frames":
+        return False
+    _, _, position = str(difference.seen).rpartition(" > ")[2].rpartition(" ")
+    line, _, columns = position.partition("-")[0].partition(":")
+    lines = program.text.splitlines()
+    return columns == "None" and 0 < int(line) <= len(lines) and lines[int(line) - 1].lstrip().startswith("def ")
+
+
 def _from_call(cause: Callable[[Observation, Observation], bool]) -> Callable[[Difference, Program], bool]:
     """Where Dynamo fails a call that eager passes, or the other way round, that call and those after it differ."""
 
@@ -297,6 +307,11 @@ KNOWN = [
         " as the place of what it calls",
         _warm_line,
         shows_breaks=True,
+    ),
+    Known(
+        "graph-frames",
+        "what an operation of a graph raises comes from the first line of the function whose graph it is",
+        _raised_in_graph,
     ),
     Known(
         "captured-assert",
