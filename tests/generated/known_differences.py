@@ -246,6 +246,9 @@ def _copied_input(difference: Difference, program: Program) -> bool:
     assert isinstance(call, int)
     if "self.drop(" not in program.text and "dropout(" not in program.text:
         return False
+    if difference.place == "arguments.bits":
+        # What is changed later is the copy.
+        return True
     found = compare_values(program.eager[call], program.plain[call], Rules())
     # Where there is one tensor more, the numbers of all others' memory move.
     return any(_is_copy(each) for each in found) and (_is_copy(difference) or difference.path[-1] == "storage")
@@ -255,6 +258,11 @@ def _is_copy(difference: Difference) -> bool:
     """A new tensor where eager has one that was met before."""
     expected, seen = difference.expected, difference.seen
     return isinstance(expected, tuple) and expected[:1] == ("again",) and isinstance(seen, TensorValue)
+
+
+def _layout(difference: Difference, program: Program) -> bool:
+    of_result = difference.path[1] in ("result", "later")
+    return of_result and difference.path[-1] == "stride" and program.rules != Rules()
 
 
 def _raised_class(eager: Observation, plain: Observation) -> bool:
@@ -369,6 +377,13 @@ KNOWN = [
         "copied-input",
         "a dropout that is off gives its input back; in a graph that AOTAutograd compiled it copies it",
         _copied_input,
+    ),
+    Known(
+        "layout",
+        "in a graph that AOTAutograd compiled, results are laid out as its decompositions have it, which hangs on all"
+        " that is in the graph: the strides of a result may be others",
+        _layout,
+        anywhere=True,
     ),
     Known(
         "raised-class",

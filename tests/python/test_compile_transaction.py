@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from compiled_calls import same_program
+from compiled_calls import reasons, same_program
 
 from graphmend._mending.compile import compile as mended_compile
 
@@ -391,3 +391,38 @@ def test_what_was_joined_twice_may_be_what_came_in() -> None:
     for value in (1.0, 5.0, 1.0):
         x = torch.full((2,), value)
         assert (compiled(x) is x) == (value < 4.0)
+
+
+class Keeps(torch.nn.Module):  # type: ignore[misc,unused-ignore]
+    def __init__(self) -> None:
+        super().__init__()
+        self.last = torch.zeros(2)
+
+    def forward(self, x: Any) -> Any:
+        if x.sum() > 0:
+            x = x + x
+            self.last = x
+        else:
+            x = x * 0.25
+            self.last = x
+        return x.view(-1)
+
+
+class KeepsOnOneSide(Keeps):
+    def forward(self, x: Any) -> Any:
+        if x.sum() > 0:
+            x = x + x
+            self.last = x + 1
+        else:
+            x = x * 0.25
+            self.last = x
+        return x.view(-1)
+
+
+@pytest.mark.parametrize("model", [Keeps(), KeepsOnOneSide()])
+def test_names_for_one_tensor_are_joined_to_one(model: Keeps) -> None:
+    compiled = mended_compile(model, backend="eager", speculate=False)
+    for value in (1.0, -1.0, 1.0):
+        result = compiled(torch.full((2,), value))
+        assert (result.data_ptr() == model.last.data_ptr()) == (value < 0 or type(model) is Keeps)
+    assert reasons(compiled) == (set() if type(model) is Keeps else {"two results may be one tensor"})

@@ -175,11 +175,16 @@ def remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str]) -> None
         storages = {storage_of(side) for side in sides}
         stands_for[storage_of(result)] = storages.union(*(stands_for.get(each, set()) for each in storages))
         known = stands_for[storage_of(result)] & (outside | set(returned))
+        others = [each for each in stands_for if each in returned and each != storage_of(result)]
         reason = None
         if changes.may_come_after(marker, result, *sides):
             reason = "a side's tensor is changed in place later"
         elif storage_of(result) in returned and known:
             reason = "a side's result is a tensor that is known outside of the graph"
+        elif storage_of(result) in returned and any(
+            stands_for[each] & stands_for[storage_of(result)] for each in others
+        ):
+            reason = "two results may be one tensor"
         if reason is not None:
             declined[site] = reason
             raise TraceAgain(restart_reason=reason)

@@ -77,11 +77,20 @@ def join(site: str, tests: tuple[torch.Tensor, ...], sides: tuple[tuple[Any, ...
     values = sides[-1]
     for i in range(len(tests) - 1, -1, -1):
         flag = as_flag(tests[i])
-        joined = []
+        joined: list[Any] = []
         for k in range(len(values)):
-            joined.append(_pick(site, flag, sides[i][k], values[k]))
+            same = _joined_before(sides[i], values, k)
+            joined.append(_pick(site, flag, sides[i][k], values[k]) if same is None else joined[same])
         values = tuple(joined)
     return values
+
+
+def _joined_before(one: tuple[Any, ...], other: tuple[Any, ...], at: int) -> int | None:
+    """An earlier name that stands for the same on both sides."""
+    for k in range(at):
+        if one[k] is one[at] and other[k] is other[at]:
+            return k
+    return None
 
 
 def _pick(site: str, flag: torch.Tensor, one: Any, other: Any) -> Any:
