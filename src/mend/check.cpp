@@ -58,7 +58,7 @@ std::optional<Checked> check(const MendContext& context, const ModuleFacts& fact
     return std::nullopt;
   }
   NodeId test = tree.first_child(guard);
-  if (binds_or_waits(tree, test)) {
+  if (binds_late_or_waits(tree, test)) {
     reason = "the test assigns, awaits or yields";
     return std::nullopt;
   }

@@ -94,6 +94,13 @@ TEST(Mend, CheckKeepsTensorsWhereTheTestMakesNumbersOfThem) {
   EXPECT_TRUE(made.shows("__graphmend__.equal((x), *(y, ), **dict())")) << made.shown();
 }
 
+TEST(Mend, CheckMayAssignWhatIsEvaluatedInAnyCase) {
+  Case made("def f(x):\n    if (m := x.max()) > 4 and x.any():\n        raise E(m)\n", {2});
+  EXPECT_TRUE(made.shows("__graphmend__.both(((m := x.max()) > (4)), lambda: (x.any()))")) << made.shown();
+  EXPECT_NE(Case("def f(x):\n    if x.any() and (m := x.max()) > 4:\n        raise E(m)\n", {2}).reason(), "");
+  EXPECT_NE(Case("async def f(x):\n    if (await x).any():\n        raise E\n", {2}).reason(), "");
+}
+
 TEST(Mend, CheckComparesANumberAsATensorWould) {
   Case made("def f(x, y):\n    if y <= x.item():\n        raise E\n", {2});
   EXPECT_TRUE(made.shows("__graphmend__.compared('r', '<=', (y), __graphmend__.number((x), *(), **dict()))"));

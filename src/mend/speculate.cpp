@@ -70,7 +70,7 @@ class Speculation {
     if (tree_.kind(id) == NodeKind::UnaryOp && tree_[id].operation() == Operator::Not) {
       return test(tree_.first_child(id));
     }
-    if (binds_or_waits(tree_, id) || calls_late(id)) return;
+    if (binds_late_or_waits(tree_, id) || calls_late(id)) return;
     const Span span = context_.span(id);
     Speculated made{PieceText(context_.text), span, context_.site(id, "truth")};
     made.text.add("((", span);

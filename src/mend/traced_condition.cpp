@@ -188,16 +188,32 @@ bool write_traced_condition(const MendContext& context, NodeId test, Span serves
   return TracedTest(context, out, serves).write(test, 0);
 }
 
+namespace {
+
+bool waits(NodeKind kind) { return kind == NodeKind::Await || kind == NodeKind::Yield || kind == NodeKind::YieldFrom; }
+
+}  // namespace
+
 bool binds_or_waits(const Tree& tree, NodeId test) {
   for (NodeId inner = test; inner < tree.end_of(test); ++inner) {
-    switch (tree.kind(inner)) {
-      case NodeKind::NamedExpr:
-      case NodeKind::Await:
-      case NodeKind::Yield:
-      case NodeKind::YieldFrom:
+    if (tree.kind(inner) == NodeKind::NamedExpr || waits(tree.kind(inner))) return true;
+  }
+  return false;
+}
+
+bool binds_late_or_waits(const Tree& tree, NodeId test) {
+  for (NodeId inner = test; inner < tree.end_of(test); ++inner) {
+    const NodeKind kind = tree.kind(inner);
+    if (waits(kind)) return true;
+    if (kind != NodeKind::BoolOp && kind != NodeKind::Compare) continue;
+    // Of `and` the first operand is evaluated where it stands, of a comparison the first two are.
+    uint32_t certain = kind == NodeKind::BoolOp ? 1 : 3;
+    for (NodeId operand : tree.children(inner)) {
+      if (certain != 0) {
+        --certain;
+      } else if (binds_or_waits(tree, operand)) {
         return true;
-      default:
-        break;
+      }
     }
   }
   return false;

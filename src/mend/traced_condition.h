@@ -10,6 +10,9 @@ namespace graphmend {
 // False when it is nested deeper than anybody writes. `serves` is the place that tracebacks show for what is added.
 bool write_traced_condition(const MendContext& context, NodeId test, Span serves, PieceText& out);
 
+// Whether a test awaits or yields, or assigns in an operand that stands in a lambda when it is traced.
+bool binds_late_or_waits(const Tree& tree, NodeId test);
+
 // Whether evaluating it twice, or in a lambda, could mean something else: it assigns, awaits or yields.
 bool binds_or_waits(const Tree& tree, NodeId test);
 
