@@ -256,3 +256,37 @@ def test_a_thread_in_eager_beside_a_compiled_one() -> None:
             assert model(GOOD * i).tolist() == (GOOD * i * 2 + 1).tolist()
 
     assert together(work) == []
+
+
+class RefusedError(Exception):
+    pass
+
+
+class Refusing(io.StringIO):
+    """Takes one text, and no more."""
+
+    def write(self, text: str) -> int:
+        if self.getvalue():
+            raise RefusedError(text)
+        return super().write(text)
+
+
+def tells_twice(x: Any) -> Any:
+    print("once", end="")
+    print("twice", end="")
+    return x + 1
+
+
+@pytest.mark.parametrize("compile_inner", [mended_compile, torch.compile], ids=["graphmend", "torch"])
+def test_an_effect_that_raises_inside_of_what_is_compiled_itself(compile_inner: Callable[..., Any]) -> None:
+    inner = compile_inner(tells_twice, backend="eager")
+
+    def outer(x: Any) -> Any:
+        return inner(x) * 2
+
+    compiled = mended_compile(outer, backend="eager")
+    for _ in range(2):
+        shown = Refusing()
+        with contextlib.redirect_stdout(shown), pytest.raises(RefusedError, match="twice"):
+            compiled(torch.ones(2))
+        assert shown.getvalue() == "once"

@@ -17,6 +17,8 @@ from collections.abc import Container, Iterator
 from types import CodeType, FunctionType
 from typing import Any
 
+import torch
+
 from graphmend._mending import mended_code, replay, speculate
 from graphmend._mending.backend import Captures, MendedBackend
 from graphmend._mending.mended_file import Mend
@@ -356,7 +358,8 @@ class Recovery:
                 random.setstate(state)
             if error is None:
                 return self.run_code(self.code, closure, values)
-            with replay.of(delivered, error), mended_code.in_live_functions():
+            # What is compiled inside would deliver again.
+            with replay.of(delivered, error), mended_code.in_live_functions(), torch.compiler.set_stance("force_eager"):
                 code = mended_code.replacement(self.code, self.globals, self.speculates)
                 return self.run_code(code, closure, values)
         finally:
