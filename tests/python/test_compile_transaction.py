@@ -426,3 +426,20 @@ def test_names_for_one_tensor_are_joined_to_one(model: Keeps) -> None:
         result = compiled(torch.full((2,), value))
         assert (result.data_ptr() == model.last.data_ptr()) == (value < 0 or type(model) is Keeps)
     assert reasons(compiled) == (set() if type(model) is Keeps else {"two results may be one tensor"})
+
+
+def adds_to_both(x: Any, y: Any) -> Any:
+    x.add_(0.25)
+    print("added")
+    return y + x
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+@pytest.mark.parametrize("together", [0, 1])
+def test_inputs_that_share_memory_in_some_calls(backend: str, together: int) -> None:
+    compiled = mended_compile(adds_to_both, backend=backend)
+    for call in range(4):
+        x = torch.ones(2)
+        y = x[:] if call % 2 == together else torch.full((2,), 5.0)
+        expected = adds_to_both(x.clone(), y) if call % 2 != together else torch.full((2,), 2.5)
+        assert torch.equal(compiled(x, y), expected)

@@ -199,6 +199,10 @@ def _require_undoable(graph: torch.fx.GraphModule, facts: GraphFacts) -> None:
         raise CannotUndoError("an output is a view of an input that the graph changes")
     placeholders = [node for node in graph.graph.nodes if node.op == "placeholder"]
     values = [node.meta.get("example_value") for node in placeholders]
+    storages = [storage_of(node) for node in placeholders]
+    if any(storages.count(storages[i]) > 1 for i in facts.mutated):
+        # AOTAutograd compiles for just that, and nothing tells it when a later call has them apart.
+        raise CannotUndoError("an input that the graph changes shares its memory with another")
     if torch.is_grad_enabled() and any(values[i].requires_grad for i in facts.unrecorded):
         # Captured whole, AOTAutograd lets gradients flow through what was written there.
         raise CannotUndoError("an input that requires grad is changed under no_grad")
