@@ -144,9 +144,11 @@ bench-speculation: build-release .venv/ready ## predictions that hold and that f
 	@$(in_checkout) -m bench.speculation --output bench/results/speculation.md $(ARGS)
 
 .PHONY: bench-gpu
-bench-gpu: build-release .venv/ready ## guards in every layer of a model on a GPU, in bench/results/gpu_guards.md
+bench-gpu: build-release .venv/ready ## guards in every layer of a model, and the paper's rows at full size, on a GPU
 	$(step) "guards on a GPU"
-	@$(in_checkout) -m bench.gpu_guards --output bench/results/gpu_guards.md $(ARGS)
+	@$(in_checkout) -m bench.gpu_guards --output bench/results/gpu_guards.md
+	$(step) "the paper's rows at full size"
+	@$(in_checkout) -m bench.gpu_rows --output bench/results/gpu_rows.md
 
 .PHONY: generated
 generated: build-release .venv/ready ## random programs, mended and not (ARGS="--programs N --backend B --seed S")
