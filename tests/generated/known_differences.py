@@ -133,6 +133,22 @@ def _is_warm(program: Program, call: int, line: int) -> bool:
     return call >= 7 and 0 < line <= len(lines) and lines[line - 1].lstrip().startswith("def ")
 
 
+def _resumed_in_loop(difference: Difference, program: Program) -> bool:
+    if difference.place != "events.line":
+        return False
+    lines = program.text.splitlines()
+    before = sorted((difference.expected, difference.seen))
+    depth = min(len(lines[at - 1]) - len(lines[at - 1].lstrip()) for at in before)
+    # The loop that both lines stand in.
+    for line in reversed(lines[: before[0] - 1]):
+        indent = len(line) - len(line.lstrip())
+        if line.strip() and indent < depth:
+            if line.lstrip().startswith(("for ", "while ")):
+                return True
+            depth = indent
+    return False
+
+
 def _raised_in_graph(difference: Difference, program: Program) -> bool:
     """An operation raises: the frames end with the first line of the function whose graph it is in."""
     if difference.place != "error.frames":
@@ -314,6 +330,12 @@ KNOWN = [
         "on Python 3.11, code that Dynamo made for a break gives from its eighth run on the first line of its function"
         " as the place of what it calls",
         _warm_line,
+        shows_breaks=True,
+    ),
+    Known(
+        "resume-line",
+        "a log record made in a loop that goes on behind a graph break has the line at which the loop was resumed",
+        _resumed_in_loop,
         shows_breaks=True,
     ),
     Known(
