@@ -168,8 +168,34 @@ def test_random_numbers_are_drawn_once() -> None:
         y = torch.nn.functional.dropout(x, 0.5) + torch.rand(3)
         return y * y.max().item()
 
-    compiled = same_program(noisy, numbers(1, 1, 2), __file__)
-    assert reasons(compiled) == known_ahead("it hangs on random numbers")
+    same_program(noisy, numbers(1, 1, 2), __file__)
+
+
+def test_a_branch_on_a_random_number() -> None:
+    def dropped(x: Any, p: float) -> Any:
+        for _ in range(4):
+            if torch.rand(()) < p:
+                continue
+            x = x * 2 + torch.nn.functional.dropout(x, 0.5)
+        return x
+
+    calls = [(torch.ones(3), p) for p in (0.0, 0.0, 0.5, 0.5, 0.0, 0.5, 1.0)]
+    compiled = same_program(dropped, calls, __file__)
+    assert {entry.mend for entry in compiled.report.mended} == {"speculate"}
+
+
+def test_a_generator_of_the_users_is_not_drawn_from() -> None:
+    generator = torch.Generator()
+
+    def dropped(x: Any) -> Any:
+        return [x] * int(torch.rand((), generator=generator) * 3)
+
+    compiled = mended_compile(dropped, backend="eager")
+    seen = []
+    for call in (compiled, dropped):
+        generator.manual_seed(3)
+        seen.append([len(call(torch.ones(2))) for _ in range(5)])
+    assert seen[0] == seen[1]
 
 
 def test_an_input_that_was_changed() -> None:

@@ -22,7 +22,7 @@ import torch.fx
 
 from graphmend._torch.graphs import is_torch_function, made_of
 from graphmend._torch.markers import marker_name
-from graphmend._torch.tensors import TorchDispatchMode, memory_of
+from graphmend._torch.tensors import TorchDispatchMode, memory_of, random_state, set_random_state
 from graphmend._torch.tracing import real_input, traced_root
 
 # A site may miss this often more than a quarter of its hits, and have graphs for this many values.
@@ -188,7 +188,7 @@ def decode(text: str) -> list[Any]:
 
 
 class _ImpureError(Exception):
-    """A value that cannot be computed ahead: it hangs on random numbers, or on an input that was changed."""
+    """A value that cannot be computed ahead: it hangs on a generator of the user's, or on an input that was changed."""
 
 
 class _Watch(TorchDispatchMode):  # type: ignore[misc,unused-ignore]
@@ -201,8 +201,8 @@ class _Watch(TorchDispatchMode):  # type: ignore[misc,unused-ignore]
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func.namespace not in ("aten", "prims"):
             raise _ImpureError("it hangs on an operator that is not torch's own")
-        if torch.Tag.nondeterministic_seeded in func.tags:
-            raise _ImpureError("it hangs on random numbers")
+        if any(isinstance(value, torch.Generator) for value in (*args, *(kwargs or {}).values())):
+            raise _ImpureError("it hangs on random numbers of a generator")
         # Its statistics are changed without a word in its schema.
         if "batch_norm" in func.__name__ and any(value is True for value in args):
             raise _ImpureError("it hangs on a normalisation that is being trained")
@@ -229,6 +229,8 @@ class Shadow:
         """The value of the node; raises `_ImpureError` where it cannot be told."""
         if self.trouble:
             raise _ImpureError(self.trouble)
+        # What is drawn here is drawn again by the graph. It may be another number; the graph compares.
+        state = random_state()
         try:
             with torch.no_grad(), _Watch(self.kept):
                 before = itertools.takewhile(lambda each: each is not node, node.graph.nodes)
@@ -241,6 +243,8 @@ class Shadow:
         except Exception as error:
             self.trouble = f"computing it raises {type(error).__name__}"
             raise _ImpureError(self.trouble) from None
+        finally:
+            set_random_state(state)
         return self.values[node]
 
     def _run(self, node: torch.fx.Node) -> Any:

@@ -18,7 +18,7 @@ import torch.fx
 from graphmend._mending import effects, speculate
 from graphmend._mending.history import with_history
 from graphmend._torch.compiling import StopRecomputation
-from graphmend._torch.tensors import memory_of
+from graphmend._torch.tensors import RandomState, memory_of, random_state, set_random_state
 
 
 class Miss(BaseException):
@@ -79,7 +79,7 @@ class Plan:
     random: bool
 
     def run(self, compiled: Callable[..., Any], *args: Any) -> Any:
-        before = _random_state() if self.random else None
+        before = random_state() if self.random else None
         results: Any = None
         try:
             working = list(args)
@@ -92,7 +92,7 @@ class Plan:
         except Exception:
             missed = True
         if missed:
-            _set_random_state(before)
+            set_random_state(before)
             if results is not None:
                 self._learn(results)
             raise Miss from None
@@ -131,7 +131,7 @@ class Plan:
                     made[output] = made[output].clone()
         return made
 
-    def _deliver(self, results: Sequence[Any], before: "_RandomState | None") -> None:
+    def _deliver(self, results: Sequence[Any], before: RandomState | None) -> None:
         def read(value: Any) -> Any:
             return results[value.index] if isinstance(value, Output) else value
 
@@ -143,7 +143,7 @@ class Plan:
                 # Made when they are asked for: a logger that is off asks for none.
                 effects.deliver(effect.site, effect.spec, map(read, effect.ints), map(shown, effect.tensors))
             except BaseException as error:
-                _set_random_state(before)
+                set_random_state(before)
                 raise Miss(i, effects.without_delivery(effect.site, error)) from None
 
     def _commit(self, args: Sequence[Any], working: Sequence[Any], results: Sequence[Any]) -> tuple[Any, ...]:
@@ -168,9 +168,6 @@ class Plan:
             target.copy_(value)
 
 
-_RandomState = tuple[Any, Any]
-
-
 def _copy_of(tensor: torch.Tensor) -> torch.Tensor:
     """A copy with the same strides, gaps included. Raises where elements overlap."""
     copy = tensor.clone()
@@ -178,15 +175,3 @@ def _copy_of(tensor: torch.Tensor) -> torch.Tensor:
         return copy
     made = torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype, device=tensor.device)
     return made.copy_(tensor)
-
-
-def _random_state() -> _RandomState:
-    return torch.get_rng_state(), torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else None
-
-
-def _set_random_state(state: _RandomState | None) -> None:
-    if state is None:
-        return
-    torch.set_rng_state(state[0])
-    if state[1] is not None:
-        torch.cuda.set_rng_state_all(state[1])

@@ -12,6 +12,22 @@ def memory_of(tensor: torch.Tensor) -> int:
     return storage
 
 
+# Of torch's own generators.
+RandomState = tuple[Any, Any]
+
+
+def random_state() -> RandomState:
+    return torch.get_rng_state(), torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else None
+
+
+def set_random_state(state: RandomState | None) -> None:
+    if state is None:
+        return
+    torch.set_rng_state(state[0])
+    if state[1] is not None:
+        torch.cuda.set_rng_state_all(state[1])
+
+
 def tolerances(dtype: torch.dtype, rtol: float | None, atol: float | None) -> tuple[float, float]:
     """How far values of this dtype may differ, relatively and absolutely; what is None is torch's own choice."""
     chosen: tuple[float, float] = torch.testing._comparison.get_tolerances(dtype, rtol=rtol, atol=atol)
