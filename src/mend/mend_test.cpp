@@ -50,6 +50,7 @@ TEST(Mend, PostponeGoesByTheNamesOfGlobals) {
   EXPECT_NE(Case("def f(x, logger):\n    logger.info(x)\n", {2}).reason(), "");
   EXPECT_NE(Case("def f(logger):\n    def g(x):\n        logger.info(x)\n", {3}).reason(), "");
   EXPECT_EQ(Case("logger.info(x)\nlogger = 1\n", {1}).reason(), "");
+  EXPECT_NE(Case("def f(x):\n    global logger\n    logger = g()\n    logger.info(x)\n", {4}).reason(), "");
   EXPECT_TRUE(Case("def f(x, logger):\n    logger.info(x)\n", {2}, {"logger.*", ".info"}).shows("talker('S', "));
 }
 
@@ -92,6 +93,20 @@ TEST(Mend, CheckKeepsTensorsWhereTheTestMakesNumbersOfThem) {
   EXPECT_TRUE(made.shows("__graphmend__.equal(x, y)")) << made.shown();
   EXPECT_TRUE(made.shows("__graphmend__.truth(x)")) << made.shown();
   EXPECT_TRUE(made.shows("__graphmend__.equal((x), *(y, ), **dict())")) << made.shown();
+}
+
+TEST(Mend, CheckKeepsOnlyCallsOfTheUsualForm) {
+  EXPECT_FALSE(Case("def f(x):\n    if x.item(1) > 1:\n        raise E\n", {2}).shows("__graphmend__.number"));
+  EXPECT_FALSE(Case("def f(x):\n    if x.item() is True:\n        raise E\n", {2}).shows("__graphmend__.number"));
+  EXPECT_FALSE(Case("def f(x):\n    if x.equal(y, a=1):\n        raise E\n", {2}).shows("__graphmend__.equal"));
+  EXPECT_TRUE(Case("def f(x):\n    if x.item() > 0.5:\n        raise E\n", {2}).shows("compared('l', '>', "));
+}
+
+TEST(Mend, PostponeLeavesWhatTellsOfAnException) {
+  const std::string head = "def f(x):\n    try:\n        g()\n    except E:\n        ";
+  EXPECT_NE(Case(head + "logger.exception(x)\n", {5}).reason(), "");
+  EXPECT_NE(Case(head + "logger.info(x, exc_info=True)\n", {5}).reason(), "");
+  EXPECT_EQ(Case(head + "logger.info(x)\n", {5}).reason(), "");
 }
 
 TEST(Mend, CheckMayAssignWhatIsEvaluatedInAnyCase) {

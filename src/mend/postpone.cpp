@@ -271,11 +271,32 @@ class Splitter {
   std::string reason_;
 };
 
-// Whether a name, or that on which attributes are, is one of the module or a builtin.
+// Whether a name, or that on which attributes are, is one of the module or a builtin, and not assigned here: that is
+// written back after the graph.
 bool is_global(const Tree& tree, const Scopes& scopes, NodeId id) {
   while (tree.kind(id) == NodeKind::Attribute) id = tree.first_child(id);
   const SymbolId symbol = scopes.symbol(id);
-  return symbol && (scopes[symbol].is_global() || scopes[symbol].scope == Scopes::module());
+  if (!symbol) return false;
+  const Symbol& found = scopes[symbol];
+  return (found.is_global() && !found.has(symbol_flag::kBound)) || found.scope == Scopes::module();
+}
+
+// Whether it tells of the exception that is being handled where it stands, which is gone after the graph.
+bool tells_of_exception(const MendContext& context, NodeId call) {
+  const Tree& tree = context.tree;
+  NodeId around = call;
+  do {
+    around = tree.parent(around);
+  } while (around && tree.kind(around) != NodeKind::ExceptHandler && tree.kind(around) != NodeKind::FunctionDef);
+  if (!around || tree.kind(around) != NodeKind::ExceptHandler) return false;
+  NodeId callee = tree.first_child(call);
+  if (context.token_at(tree[callee].last_token) == "exception") return true;
+  for (NodeId argument : tree.children(call)) {
+    if (tree.kind(argument) != NodeKind::Keyword) continue;
+    const std::string_view text = context.text_of(argument);
+    if (text.starts_with("exc_info") || text.starts_with("**")) return true;
+  }
+  return false;
 }
 
 bool matches(std::string_view name, std::string_view talker) {
@@ -301,7 +322,7 @@ Talks talks(const MendContext& context, const Scopes& scopes, NodeId statement) 
     return std::any_of(talkers.begin(), talkers.end(),
                        [asked](std::string_view talker) { return matches(asked, talker); });
   };
-  if (is_talker("!" + name)) return Talks::No;
+  if (is_talker("!" + name) || tells_of_exception(context, call)) return Talks::No;
   if (is_talker(name) && is_global(tree, scopes, callee)) return Talks::ByName;
   const size_t dot = name.rfind('.');
   const bool asks = dot != std::string::npos && is_talker(name.substr(dot));

@@ -56,12 +56,11 @@ class TracedTest {
     const std::string_view by = context_.text_of(parts[1]);
     const bool orders = by.find_first_of("<>=") != std::string_view::npos;
     const std::string numbers = std::string(is_number(parts[0]) ? "l" : "") + (is_number(parts[2]) ? "r" : "");
-    // What a tensor is compared with in eager is a number, and has the tensor's type.
-    const bool has_literal = is_literal(parts[0]) || is_literal(parts[2]);
-    const bool is_mixed = orders && numbers.size() == 1 && !has_literal;
+    // What a number is compared with says in which precision.
+    const bool is_mixed = orders && numbers.size() == 1 && !is_integer(parts[0]) && !is_integer(parts[2]);
     out_.add(is_mixed ? "__graphmend__.compared('" + numbers + "', '" + std::string(by) + "', " : "(", serves_);
     if (left.empty()) {
-      write_value(parts[0]);
+      write_side(parts[0], orders);
     } else {
       out_.add(left, serves_);
     }
@@ -74,14 +73,22 @@ class TracedTest {
     }
     // What has a name stays in a cell, which leaves the graph; no history goes with it.
     if (!right.empty()) out_.add("(" + right + " := __graphmend__.middle(", serves_);
-    write_value(parts[2]);
+    write_side(parts[2], orders);
     out_.add(right.empty() ? ")" : ")))", serves_);
   }
 
-  bool is_literal(NodeId id) const {
+  // `is` and `in` are asked of Python's own values.
+  void write_side(NodeId id, bool orders) {
+    if (orders) return write_value(id);
+    out_.add("(", serves_);
+    out_.copy(context_.span(id));
+    out_.add(")", serves_);
+  }
+
+  bool is_integer(NodeId id) const {
     const Tree& tree = context_.tree;
     if (tree.kind(id) == NodeKind::UnaryOp) id = tree.first_child(id);
-    return tree.kind(id) == NodeKind::Number || tree.kind(id) == NodeKind::Constant;
+    return tree.kind(id) == NodeKind::Number && context_.text_of(id).find_first_of(".eEjJ") == std::string_view::npos;
   }
 
   // Whether it is `x.item()` or `float(x)`, of which the tensor is kept.
@@ -89,8 +96,22 @@ class TracedTest {
     const Tree& tree = context_.tree;
     if (tree.kind(id) != NodeKind::Call) return false;
     NodeId callee = tree.first_child(id);
-    if (tree.kind(callee) == NodeKind::Name) return context_.text_of(callee) == "float";
-    return tree.kind(callee) == NodeKind::Attribute && context_.token_at(tree[callee].last_token) == "item";
+    if (tree.kind(callee) == NodeKind::Name) return context_.text_of(callee) == "float" && has_plain_arguments(id, 1);
+    const bool is_method = tree.kind(callee) == NodeKind::Attribute;
+    return is_method && context_.token_at(tree[callee].last_token) == "item" && has_plain_arguments(id, 0);
+  }
+
+  // Whether a call has so many arguments, all by position.
+  bool has_plain_arguments(NodeId call, uint32_t wanted) const {
+    const Tree& tree = context_.tree;
+    uint32_t count = 0;
+    for (NodeId argument : tree.children(call)) {
+      if (argument == tree.first_child(call)) continue;
+      const NodeKind kind = tree.kind(argument);
+      if (kind == NodeKind::Keyword || kind == NodeKind::Starred || kind == NodeKind::GeneratorExp) return false;
+      ++count;
+    }
+    return count == wanted;
   }
 
   void write_value(NodeId id) {
@@ -111,7 +132,7 @@ class TracedTest {
     const Span named = context_.span(callee);
     if (tree.kind(callee) == NodeKind::Name) {
       const std::string_view name = context_.text_of(callee);
-      if (name != "float" && name != "bool") return false;
+      if ((name != "float" && name != "bool") || !has_plain_arguments(id, 1)) return false;
       out_.add(name == "float" ? "__graphmend__.real" : "__graphmend__.truth", serves_);
       out_.copy({named.end, call.end});
       return true;
@@ -120,8 +141,11 @@ class TracedTest {
     NodeId receiver = tree.first_child(callee);
     const std::string_view method = context_.token_at(tree[callee].last_token);
     if (method != "item" && method != "equal" && method != "allclose") return false;
+    const bool of_torch = context_.text_of(receiver) == "torch";
+    if (method == "item" && (of_torch || !has_plain_arguments(id, 0))) return false;
+    if (method == "equal" && !has_plain_arguments(id, of_torch ? 2 : 1)) return false;
     out_.add("__graphmend__." + std::string(method == "item" ? "number" : method), serves_);
-    if (context_.text_of(receiver) == "torch") {
+    if (of_torch) {
       out_.copy({named.end, call.end});
       return true;
     }

@@ -148,3 +148,71 @@ def test_a_local_of_a_known_name_is_what_it_is() -> None:
     assert said == [2, 2]
     assert counter.count == 2 * len("sum 2.0")
     assert not any("print" in reason for reason in reasons(compiled))
+
+
+class Counted(logging.LoggerAdapter):  # type: ignore[type-arg,unused-ignore]
+    """Does more than log: it counts."""
+
+    def process(self, msg: Any, kwargs: Any) -> Any:
+        self.count = getattr(self, "count", 0) + 1
+        return super().process(msg, kwargs)
+
+
+class Steps(torch.nn.Module):  # type: ignore[misc,unused-ignore]
+    def __init__(self, log: Any) -> None:
+        super().__init__()
+        self.log = log
+        self.step = 0
+
+    def forward(self, x: Any) -> Any:
+        self.step += 1
+        self.log.extra["step"] = self.step
+        self.log.warning("sum %s", x.sum())
+        return x * getattr(self.log, "count", 2)
+
+
+@pytest.mark.parametrize("kind", [logging.LoggerAdapter, Counted])
+def test_an_adapter_that_changes_on_the_way(kind: Any) -> None:
+    seen: list[Any] = []
+
+    class Records(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            seen.append(record.step)  # type: ignore[attr-defined]
+
+    log = logging.getLogger("steps")
+    handler = Records()
+    log.addHandler(handler)
+    try:
+        model = Steps(kind(log, {}))
+        compiled = mended_compile(model, backend="eager")
+        results = [compiled(torch.ones(1)).item() for _ in range(3)]
+    finally:
+        log.removeHandler(handler)
+    assert seen == [1, 2, 3]
+    assert results == ([2, 2, 2] if kind is logging.LoggerAdapter else [1, 2, 3])
+
+
+def handles(x: Any) -> Any:
+    try:
+        int("x")
+    except ValueError:
+        logging.getLogger().exception("sum %s", x.sum())
+    return x * 2
+
+
+def test_the_exception_that_is_handled_is_told_of() -> None:
+    seen: list[Any] = []
+
+    class Records(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            seen.append(record.exc_info and record.exc_info[0])
+
+    handler = Records()
+    logging.getLogger().addHandler(handler)
+    try:
+        compiled = mended_compile(handles, backend="eager")
+        compiled(torch.ones(1))
+        compiled(torch.ones(1))
+    finally:
+        logging.getLogger().removeHandler(handler)
+    assert seen == [ValueError, ValueError]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import random
 import runpy
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -443,3 +444,61 @@ def test_inputs_that_share_memory_in_some_calls(backend: str, together: int) -> 
         y = x[:] if call % 2 == together else torch.full((2,), 5.0)
         expected = adds_to_both(x.clone(), y) if call % 2 != together else torch.full((2,), 2.5)
         assert torch.equal(compiled(x, y), expected)
+
+
+def is_good(x: Any) -> Any:
+    if torch.isnan(x).any().item() is not False:
+        raise ValueError("not good")
+    return x + 1
+
+
+def too_many(x: Any) -> Any:
+    if (x > 0).sum().item() > 0.29 * x.numel():
+        raise ValueError("too many")
+    return x + 1
+
+
+def below(x: Any) -> Any:
+    if not x.to(torch.uint8).max().item() > -1:
+        raise ValueError("below")
+    return x + 1
+
+
+def names_two(x: Any) -> Any:
+    if x.sum() > 3:  # noqa: SIM108
+        pair = (x + 1, x * 2)
+    else:
+        pair = (x - 1, x * 3)
+    return pair[0] + pair[1]
+
+
+@pytest.mark.parametrize("program", [is_good, too_many, below, names_two])
+@pytest.mark.parametrize("speculate", [True, False])
+def test_tests_mean_what_python_means(program: Callable[..., Any], speculate: bool) -> None:
+    values = torch.zeros(100)
+    calls = []
+    for count in (1, 29, 30, 0):
+        x = values.clone()
+        x[:count] = 1.0
+        calls.append((x,))
+    calls.append((torch.full((100,), float("nan")),))
+    same_program(program, calls, __file__, frames=False, speculate=speculate)
+
+
+class Box:
+    def item(self, at: int) -> int:
+        return at * 2
+
+    def equal(self, other: Any, strict: bool = False) -> bool:
+        return strict
+
+
+def asks_a_box(x: Any) -> Any:
+    box = Box()
+    if box.item(1) > 3 or not box.equal(3, strict=True) or x.sum() > 100:
+        raise ValueError("box")
+    return x + 1
+
+
+def test_methods_of_the_same_names_are_called_as_they_are() -> None:
+    same_program(asks_a_box, [(torch.ones(2),), (torch.full((2,), 90.0),)], __file__, frames=False)

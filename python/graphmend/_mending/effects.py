@@ -6,10 +6,12 @@ function name, so that log records, warnings and tracebacks look as if the state
 
 import ast
 import logging
+import warnings
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from types import FunctionType
+from typing import Any
 
 import torch
 
@@ -68,7 +70,7 @@ _effects: dict[str, Effect] = {}
 # Where effects that look at the stack were passed.
 _stacks: list[tuple[Caller, ...]] = []
 # What effects talk through that is found by no name.
-_talkers: list[Callable[[], object]] = []
+_talkers: list[weakref.ref[Any]] = []
 
 
 def define(site: str, text: str, function: FunctionType) -> None:
@@ -79,7 +81,8 @@ def define(site: str, text: str, function: FunctionType) -> None:
     receiver = callee.value.id if method and isinstance(callee.value, ast.Name) else ""
     keywords = {keyword.arg for keyword in call.keywords}
     # `Logger.warn` warns its caller that it is deprecated; `warnings.warn` may have its level as third argument.
-    looks = bool(keywords & {"stacklevel", "stack_info", None}) or method == "warn"
+    warns = method == "warn" or (isinstance(callee, ast.Name) and function.__globals__.get(callee.id) is warnings.warn)
+    looks = bool(keywords & {"stacklevel", "stack_info", None}) or warns
     _effects[site] = Effect(function, method, receiver, looks)
 
 
@@ -93,15 +96,18 @@ def keep_stack(callers: Sequence[Caller]) -> int:
     return len(_stacks) - 1
 
 
-def keep_talker(talker: object) -> int:
+def keep_talker(talker: object) -> int | None:
     """A number by which it is found again when the effect is delivered; it lives as long as its owner wants."""
-    for number, kept in enumerate(_talkers):
-        if kept() is talker:
-            return number
     try:
-        _talkers.append(weakref.ref(talker))
+        reference = weakref.ref(talker)
     except TypeError:
-        _talkers.append(lambda: talker)
+        return None
+    for number, kept in enumerate(_talkers):
+        # Nobody asks for one that is gone.
+        if kept() is talker or kept() is None:
+            _talkers[number] = reference
+            return number
+    _talkers.append(reference)
     return len(_talkers) - 1
 
 

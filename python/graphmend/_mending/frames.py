@@ -34,6 +34,7 @@ from graphmend._torch.breaks import (
     break_place,
     capture_for,
     captured,
+    compile_lock,
     forget_errors,
     hangs_on_symbol,
     is_raise,
@@ -78,6 +79,11 @@ class MendingCallback:
         self.fullgraph = fullgraph
 
     def __call__(self, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
+        # While a frame is tried, Dynamo's settings are others, for all threads.
+        with compile_lock:
+            return self._convert(frame, cache_entry, frame_state)
+
+    def _convert(self, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
         convert = self._torchdynamo_orig_backend
         code: CodeType = frame.f_code
         know_code(code)

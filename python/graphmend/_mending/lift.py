@@ -13,7 +13,14 @@ import torch.fx
 from graphmend._mending.draws import keep_draws
 from graphmend._mending.history import history_of
 from graphmend._mending.transaction import Delivery, Output, Plan, Seen
-from graphmend._torch.graphs import GraphFacts, changes_in_place, graph_facts, storage_of, talks_to_other_processes
+from graphmend._torch.graphs import (
+    GraphFacts,
+    changes_in_place,
+    graph_facts,
+    storage_of,
+    talks_to_other_processes,
+    unknown_sizes,
+)
 from graphmend._torch.markers import marker_name
 from graphmend._torch.tracing import TraceAgain
 
@@ -94,6 +101,8 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
         outputs.append(total)
         flag = len(outputs) - 1
     seen = tuple(Seen(node.args[0], node.args[1], add(node.args[2], node)) for node in predictions)
+    sizes = unknown_sizes(graph)
+    outputs += sizes
     output.args = (tuple(outputs),)
     keep_draws(graph, facts.draws)
     for marker in reversed(markers):
@@ -103,6 +112,7 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
         outputs=count,
         flag=flag,
         seen=seen,
+        sizes=tuple(range(len(outputs) - len(sizes), len(outputs))),
         effects=tuple(effects),
         copies=copies,
         histories=histories,

@@ -23,7 +23,7 @@ def effective_level(logger: Any) -> tuple[int] | None:
 
 @takes_objects
 def _enabled(logger: object, level: int) -> str:
-    if not _is_plain(logger, "isEnabledFor") or type(level) is not int:
+    if not _is_plain(logger) or type(level) is not int:
         return _NOTHING
     path = _to_logger(logger)
     holds_for(logger, f"{path}disabled")
@@ -34,26 +34,31 @@ def _enabled(logger: object, level: int) -> str:
 
 @takes_objects
 def _effective(logger: object) -> str:
-    if not _is_plain(logger, "getEffectiveLevel"):
+    if not _is_plain(logger):
         return _NOTHING
     _hold_levels(logger, _to_logger(logger))
     return str(logger.getEffectiveLevel())  # type: ignore[attr-defined]
 
 
-def _is_plain(logger: object, method: str) -> bool:
-    """Whether the method is the one that loggers have."""
-    if isinstance(logger, logging.LoggerAdapter):
-        own = getattr(type(logger), method) is getattr(logging.LoggerAdapter, method)
-        return own and _is_plain(logger.logger, method)
-    return isinstance(logger, logging.Logger) and getattr(type(logger), method) is getattr(logging.Logger, method)
+def _is_plain(logger: object) -> bool:
+    """Whether what it answers hangs on nothing but levels."""
+    kind = logging.LoggerAdapter if isinstance(logger, logging.LoggerAdapter) else logging.Logger
+    if not isinstance(logger, kind):
+        return False
+    own = all(
+        getattr(type(logger), method) is getattr(kind, method) and method not in vars(logger)
+        for method in ("isEnabledFor", "getEffectiveLevel")
+    )
+    return own and (not isinstance(logger, logging.LoggerAdapter) or _is_plain(logger.logger))
 
 
 def _to_logger(logger: object) -> str:
-    """How to get from an adapter to its logger."""
-    path = ""
+    """How to get from an adapter to its logger, which is to stay the same."""
+    given, path = logger, ""
     while isinstance(logger, logging.LoggerAdapter):
         path += "logger."
         logger = logger.logger
+        holds_for(given, path + "name")
     return path
 
 

@@ -77,8 +77,9 @@ def talker(site: str, name: str, receiver: object) -> str:
 
 @takes_objects
 def _key_of(site: str, name: str, receiver: object) -> str:
-    if talkers.talks(receiver, name.rpartition(".")[2]):
-        return str(effects.keep_talker(receiver))
+    number = effects.keep_talker(receiver) if talkers.talks(receiver, name.rpartition(".")[2]) else None
+    if number is not None:
+        return str(number)
     mended_code.note_silent(site, name)
     return str(trace_again_without(site, f"`{name}` is not known to only talk; `graphmend.effect` declares it"))
 
@@ -99,12 +100,17 @@ def check(site: str, value: Any, predicted: bool) -> Any:
     return predicted
 
 
-def number(value: Any) -> Any:
-    """`value.item()` as a test needs it: a tensor that compares as the Python number would."""
+def number(value: Any, *args: Any, **kwargs: Any) -> Any:
+    """`value.item()` as a test needs it: a tensor that compares as the Python number would, in `compared`."""
     if isinstance(value, torch.Tensor) and value.numel() == 1:
-        # Floats in double precision, as Python has them.
-        return value.detach().reshape(()).double() if value.is_floating_point() else value.detach().reshape(())
-    return value.item()
+        # In the widest type, as Python has them.
+        flat = value.detach().reshape(())
+        if flat.is_complex():
+            return flat.to(torch.complex128)
+        if flat.is_floating_point():
+            return flat.double()
+        return flat if flat.dtype == torch.bool else flat.long()
+    return value.item(*args, **kwargs)
 
 
 def real(value: Any) -> Any:
@@ -121,19 +127,24 @@ def middle(value: Any) -> Any:
 
 def compared(numbers: str, by: str, left: Any, right: Any) -> Any:
     """A comparison of which the left or the right side (`numbers`) is a Python number in eager."""
-    if isinstance(left, torch.Tensor) and isinstance(right, torch.Tensor):
-        if numbers == "l":
-            left = _beside(left, right)
-        else:
-            right = _beside(right, left)
+    if numbers == "l":
+        left = _beside(left, right)
+    else:
+        right = _beside(right, left)
     return _COMPARISONS[by](left, right)
 
 
-def _beside(number: torch.Tensor, tensor: torch.Tensor) -> torch.Tensor:
-    """A number as eager compares it with a tensor: in the tensor's precision, or the default one if that has none."""
-    if not number.is_floating_point() or tensor.is_complex():
+def _beside(number: Any, other: Any) -> Any:
+    """A number as it is compared: with Python's in double precision, with a tensor's in the type that has."""
+    if not isinstance(number, torch.Tensor) or number.is_complex():
         return number
-    return number.to(tensor.dtype if tensor.is_floating_point() else torch.get_default_dtype())
+    if not isinstance(other, torch.Tensor):
+        return number.double() if isinstance(other, float) else number
+    if other.is_complex() or (other.dtype == torch.bool and not number.is_floating_point()):
+        return number
+    if number.is_floating_point() and not other.is_floating_point():
+        return number.to(torch.get_default_dtype())
+    return number.to(other.dtype)
 
 
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {

@@ -87,13 +87,25 @@ def join(site: str, tests: tuple[torch.Tensor, ...], sides: tuple[tuple[Any, ...
 
 def _joined_before(one: tuple[Any, ...], other: tuple[Any, ...], at: int) -> int | None:
     """An earlier name that stands for the same on both sides."""
+    if not isinstance(one[at], torch.Tensor) or not isinstance(other[at], torch.Tensor):
+        return None
     for k in range(at):
-        if one[k] is one[at] and other[k] is other[at]:
+        # Dynamo knows `is` of tensors, and not of tuples.
+        tensors = isinstance(one[k], torch.Tensor) and isinstance(other[k], torch.Tensor)
+        if tensors and one[k] is one[at] and other[k] is other[at]:
             return k
     return None
 
 
 def _pick(site: str, flag: torch.Tensor, one: Any, other: Any) -> Any:
+    # Before `is`, which Dynamo does not know of tuples.
+    if type(one) is tuple and type(other) is tuple and len(one) == len(other):
+        items = []
+        for k in range(len(one)):
+            items.append(_pick(site, flag, one[k], other[k]))
+        return tuple(items)
+    if isinstance(one, tuple) or isinstance(other, tuple):
+        return trace_again_without(site, "the sides differ in what is not a tensor")
     if one is other:
         return other
     if type(one) is torch.Tensor and type(other) is torch.Tensor:
@@ -108,9 +120,4 @@ def _pick(site: str, flag: torch.Tensor, one: Any, other: Any) -> Any:
         return result
     if type(one) is type(other) and isinstance(one, (bool, int, float, str)) and one == other:
         return other
-    if type(one) is tuple and type(other) is tuple and len(one) == len(other):
-        items = []
-        for k in range(len(one)):
-            items.append(_pick(site, flag, one[k], other[k]))
-        return tuple(items)
     return trace_again_without(site, "the sides differ in what is not a tensor")

@@ -9,6 +9,7 @@ import sys
 import warnings
 import weakref
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from graphmend import _config
@@ -36,6 +37,8 @@ def names_in(space: dict[str, Any]) -> list[str]:
     names = [] if "print" in space else ["print"]
     for name, value in list(space.items()):
         if isinstance(value, (logging.Logger, logging.LoggerAdapter)):
+            if not _only_logs(value):
+                continue
             names += [f"{name}.*", *(f"!{name}.{method}" for method in _NO_TALK)]
         elif value is logging:
             names += [f"{name}.{function}" for function in _LOGGING_FUNCTIONS]
@@ -54,7 +57,7 @@ def names_in(space: dict[str, Any]) -> list[str]:
 def talks(receiver: object, method: str) -> bool:
     """Whether a method only talks, by what it is called on."""
     if isinstance(receiver, (logging.Logger, logging.LoggerAdapter)):
-        return method in _METHODS
+        return method in _METHODS and _only_logs(receiver)
     if receiver is logging:
         return method in _LOGGING_FUNCTIONS
     if receiver is warnings:
@@ -66,6 +69,22 @@ def talks(receiver: object, method: str) -> bool:
     function = inspect.getattr_static(own_type, method, None)
     function = getattr(function, "__func__", function)
     return any(function is declared for declared in _all_declared())
+
+
+def _only_logs(logger: logging.Logger | logging.LoggerAdapter[Any]) -> bool:
+    """Whether logging does nothing that the program could see; a class of the program's own may count what it gets."""
+    if isinstance(logger, logging.LoggerAdapter) and not _only_logs(logger.logger):
+        return False
+    own = {name for name, value in vars(logger).items() if callable(value)}
+    kinds = [kind for kind in type(logger).__mro__ if kind is not object]
+    return not own & {*_METHODS, "_log", "process", "handle"} and all(map(_is_installed, kinds))
+
+
+def _is_installed(kind: type) -> bool:
+    """Whether a class is Python's or a package's, and not of the program itself."""
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    parts = Path(file).parts if file else ()
+    return kind.__module__ in ("logging", "typing") or "site-packages" in parts or "dist-packages" in parts
 
 
 def _is_tqdm(value: object) -> bool:

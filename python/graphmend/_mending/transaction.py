@@ -68,6 +68,8 @@ class Plan:
     outputs: int
     flag: int | None
     seen: tuple[Seen, ...]
+    # Where sizes come out that hang on values.
+    sizes: tuple[int, ...]
     effects: tuple[Delivery, ...]
     # Outputs that are copies of an input, and of which.
     copies: dict[int, int]
@@ -87,6 +89,8 @@ class Plan:
                 self._copy(working)
             results = compiled(*working)
             missed = self.flag is not None and bool(results[self.flag])
+            # Dynamo takes it for granted that such a size is not one: nothing is broadcast or squeezed.
+            missed = missed or any(results[i] == 1 for i in self.sizes)
         except StopRecomputation:
             raise
         except Exception:

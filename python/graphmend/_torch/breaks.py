@@ -18,6 +18,8 @@ from torch._dynamo.variables.tensor import TensorVariable
 from graphmend._torch.tracing import is_ours
 
 Unsupported = exc.Unsupported
+# Held by Dynamo while it compiles.
+compile_lock = convert_frame.compile_lock
 UserError = exc.UserError
 InternalTorchDynamoError = exc.InternalTorchDynamoError
 # An operator refused its operands while they were only shapes.

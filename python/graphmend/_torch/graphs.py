@@ -187,6 +187,21 @@ def storage_of(node: Any) -> int | None:
     return memory_of(value) if isinstance(value, torch.Tensor) else None
 
 
+def unknown_sizes(graph: torch.fx.GraphModule) -> list[torch.fx.Node]:
+    """Adds a node for each size of a tensor that hangs on values, where it first shows."""
+    from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
+
+    found: dict[Any, torch.fx.Node] = {}
+    for node in list(graph.graph.nodes):
+        value = node.meta.get("example_value")
+        for dimension, size in enumerate(value.shape if isinstance(value, torch.Tensor) else ()):
+            if isinstance(size, torch.SymInt) and free_unbacked_symbols(size) and size.node.expr not in found:
+                with graph.graph.inserting_after(node):
+                    found[size.node.expr] = graph.graph.call_method("size", (node, dimension))
+                found[size.node.expr].meta["example_value"] = size
+    return list(found.values())
+
+
 def may_draw(node: torch.fx.Node) -> bool:
     """Whether a node may draw random numbers, as far as its name tells."""
     if not node.op.startswith("call"):

@@ -61,12 +61,20 @@ def pass_objects() -> None:
 def _object_behind(variable: Any) -> object | None:
     variable = variable.realize()
     kinds = (LoggingLoggerVariable, UserDefinedObjectVariable, PythonModuleVariable)
-    if not isinstance(variable, kinds) or not variable.source:
+    if not isinstance(variable, kinds) or not variable.source or _is_changed(variable):
         return None
     install_guard(variable.source.make_guard(GuardBuilder.ID_MATCH))
     found: object = variable.value
     _given.sources[id(found)] = variable.source
     return found
+
+
+def _is_changed(variable: Any) -> bool:
+    """Whether the frame has changed the object, or what its fields hold: that is written back after the graph."""
+    effects = InstructionTranslator.current_tx().output.side_effects
+    held = [variable.value, *getattr(variable.value, "__dict__", {}).values()]
+    known = (effects.id_to_variable.get(id(each)) for each in held)
+    return any(effects.is_modified(each) for each in known if each is not None)
 
 
 class _Given(threading.local):
