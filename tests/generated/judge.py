@@ -127,17 +127,20 @@ def _unexplained(
     breaks_left = bool(verdict.fired.left)
     rest: list[Difference] = []
     for difference in differences:
-        known = explained.entry(difference)
         own = from_plain.get(difference.path)
         # Not Dynamo's doing unless plain torch.compile gives the very same value here. How a break shows depends on
         # where the breaks are, so there it is enough that some are left.
         same = own is not None and not compare_values(own.seen, difference.seen, rules)
-        by_break = (known is not None and known.shows_breaks) or _same_error(difference, plain, seen)
-        name = known.name if known and (same or known.anywhere or (by_break and breaks_left)) else None
-        if name is None:
-            rest.append(difference)
+        by_break = _same_error(difference, plain, seen)
+        names = [
+            known.name
+            for known in explained.entries(difference)
+            if same or known.anywhere or ((known.shows_breaks or by_break) and breaks_left)
+        ]
+        if names:
+            verdict.known[names[0]] += 1
         else:
-            verdict.known[name] += 1
+            rest.append(difference)
     return rest
 
 

@@ -434,6 +434,6 @@ class Explained:
     def __init__(self, text: str, eager: list[Observation], plain: list[Observation], rules: Rules) -> None:
         self._program = Program(text, eager, plain, rules)
 
-    def entry(self, difference: Difference) -> Known | None:
-        """The entry that may explain a difference, if there is one."""
-        return next((known for known in KNOWN if known.matches(difference, self._program)), None)
+    def entries(self, difference: Difference) -> list[Known]:
+        """The entries that may explain a difference."""
+        return [known for known in KNOWN if known.matches(difference, self._program)]

@@ -164,8 +164,8 @@ def test_only_gradients_may_differ_in_their_last_bits(change: float, differ: int
 
 def explained(difference: Difference, eager: list[Observation]) -> str | None:
     """The name of the entry that takes the difference, in a program with the filter `default`."""
-    known = Explained("SETTINGS = {'filter': 'default'}", eager, eager, Rules()).entry(difference)
-    return known.name if known else None
+    known = Explained("SETTINGS = {'filter': 'default'}", eager, eager, Rules()).entries(difference)
+    return known[0].name if known else None
 
 
 def test_only_warnings_that_were_given_may_come_again() -> None:
