@@ -88,6 +88,8 @@ def prepare(backend: str) -> None:
     # Every break of every program would be reported once.
     torch._logging._internal.set_logs(all=logging.ERROR)
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
+    # The usual question, whether there is a GPU, makes CUDA useless in forks.
+    os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
     if backend == "inductor":
         import torch._inductor.config as inductor
 
