@@ -105,6 +105,18 @@ def _source_of(code: CodeType, space: dict[str, Any], speculates: bool) -> "Mend
     return source
 
 
+def _all_objects() -> list[Any]:
+    """Whatever is alive, what `gc.freeze` has put aside included."""
+    if not gc.get_freeze_count():
+        return gc.get_objects()
+    gc.unfreeze()
+    try:
+        return gc.get_objects()
+    finally:
+        gc.collect()
+        gc.freeze()
+
+
 @contextlib.contextmanager
 def in_live_functions() -> Iterator[None]:
     """Inside, functions run their mended code; other threads may take it too, for which it is what they had."""
@@ -112,7 +124,7 @@ def in_live_functions() -> Iterator[None]:
         codes = {code: new for source in _sources.values() for code, new in source.codes.items()}
         files = {code.co_filename for code in codes}
         changed = []
-        for function in gc.get_objects():
+        for function in _all_objects():
             if type(function) is FunctionType and function.__code__.co_filename in files:
                 code = function.__code__
                 if code in codes:
