@@ -81,12 +81,17 @@ def without_scalars() -> Iterator[None]:
     """As torch was before numbers could be tensors in a trace."""
     before = os.environ.get("TENSORIFY_PYTHON_SCALARS")
     os.environ["TENSORIFY_PYTHON_SCALARS"] = "0"
+    # The answer is kept for good once somebody has asked.
+    asked = torch._dynamo.utils._is_tensorify_enabled
+    forget = getattr(asked, "cache_clear", lambda: None)
+    forget()
     try:
         yield
     finally:
         del os.environ["TENSORIFY_PYTHON_SCALARS"]
         if before is not None:
             os.environ["TENSORIFY_PYTHON_SCALARS"] = before
+        forget()
 
 
 @case(
