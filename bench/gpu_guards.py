@@ -6,7 +6,7 @@ In: nothing. Out: a table on stdout, and as a page: microseconds a call, one aft
 """
 
 import argparse
-import statistics
+import functools
 import sys
 import time
 from collections.abc import Callable
@@ -16,7 +16,9 @@ from typing import Any
 import torch
 
 import graphmend
+from bench.gpu_timing import in_a_stream, one_by_one
 from bench.machine import machine
+from bench.page import Page
 
 _WIDTH = 512
 _HEADS = 8
@@ -50,28 +52,6 @@ def encoder(layers: int, guard: str) -> torch.nn.Module:
     return torch.nn.Sequential(*[Layer(guard) for _ in range(layers)]).cuda().half().eval()
 
 
-def one_by_one(call: Callable[[torch.Tensor], Any], x: torch.Tensor) -> float:
-    """Microseconds a call, when each is waited for: the median."""
-    times = []
-    for _ in range(_CALLS):
-        torch.cuda.synchronize()
-        started = time.perf_counter()
-        call(x)
-        torch.cuda.synchronize()
-        times.append(time.perf_counter() - started)
-    return statistics.median(times) * 1e6
-
-
-def in_a_stream(call: Callable[[torch.Tensor], Any], x: torch.Tensor) -> float:
-    """Microseconds a call, when only the last is waited for."""
-    torch.cuda.synchronize()
-    started = time.perf_counter()
-    for _ in range(_CALLS):
-        call(x)
-    torch.cuda.synchronize()
-    return (time.perf_counter() - started) / _CALLS * 1e6
-
-
 def measured(model: torch.nn.Module, x: torch.Tensor, make: Callable[..., Any], mode: str | None) -> dict[str, Any]:
     torch._dynamo.reset()
     torch._dynamo.utils.counters.clear()
@@ -85,7 +65,8 @@ def measured(model: torch.nn.Module, x: torch.Tensor, make: Callable[..., Any], 
         first = time.perf_counter() - started
         difference = (result - expected).abs().max().item()
         graphs = torch._dynamo.utils.counters["stats"]["unique_graphs"]
-        rounds = [(one_by_one(compiled, x), in_a_stream(compiled, x)) for _ in range(5)]
+        call = functools.partial(compiled, x)
+        rounds = [(one_by_one(call, _CALLS) * 1e6, in_a_stream(call, _CALLS) * 1e6) for _ in range(5)]
     return {
         "graphs": graphs,
         "first": first,
@@ -118,14 +99,7 @@ def main() -> None:
         "beside no guards",
         "error",
     )
-    lines = [
-        "# Guards on a GPU",
-        "",
-        about,
-        "",
-        f"| {' | '.join(columns)} |",
-        f"| {' | '.join(['---'] * len(columns))} |",
-    ]
+    page = Page("Guards on a GPU", about, columns, options.output)
     for mode in (None, "reduce-overhead"):
         rows = {"no guards, torch.compile": measured(encoder(options.layers, ""), x, torch.compile, mode)}
         base = rows["no guards, torch.compile"]
@@ -134,15 +108,8 @@ def main() -> None:
                 rows[f"{guard}, {name}"] = measured(encoder(options.layers, guard), x, make, mode)
         for name, row in rows.items():
             beside = f"{row['alone'] / base['alone']:.2f}x, {row['stream'] / base['stream']:.2f}x"
-            lines.append(
-                f"| {mode or 'default'} | {name} | {row['graphs']} | {row['first']:.1f} | {row['alone']:.0f} "
-                f"| {row['stream']:.0f} | {beside} | {row['difference']:.1e} |"
-            )
-            print(lines[-1], flush=True)
-    text = "\n".join(lines) + "\n"
-    print(text)
-    if options.output:
-        options.output.write_text(text, encoding="utf-8")
+            times = f"{row['first']:.1f}", f"{row['alone']:.0f}", f"{row['stream']:.0f}"
+            page.add((mode or "default", name, row["graphs"], *times, beside, f"{row['difference']:.1e}"))
 
 
 if __name__ == "__main__":

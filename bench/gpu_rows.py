@@ -7,7 +7,7 @@ call, and the milliseconds of later ones, of which every column is measured in t
 """
 
 import argparse
-import statistics
+import functools
 import sys
 import time
 from collections.abc import Callable
@@ -19,7 +19,9 @@ import torch
 import transformers
 
 import graphmend
+from bench.gpu_timing import in_a_stream, one_by_one
 from bench.machine import machine
+from bench.page import Page
 
 Built = tuple[torch.nn.Module, dict[str, Any]]
 _CALLS = 30
@@ -83,6 +85,7 @@ class Way:
     graphs: int = 0
     first: float = 0.0
     kernels: int = 0
+    # Milliseconds.
     alone: list[float] = field(default_factory=list)
     stream: list[float] = field(default_factory=list)
     error: float = 0.0
@@ -119,8 +122,9 @@ def measured(build: Callable[[], Built], mode: str) -> list[Way]:
             ways.append(way)
         for _ in range(_ROUNDS):
             for way in ways:
-                way.alone.append(_one_by_one(way.call, inputs))
-                way.stream.append(_in_a_stream(way.call, inputs))
+                call = functools.partial(way.call, **inputs)
+                way.alone.append(one_by_one(call, _CALLS) * 1e3)
+                way.stream.append(in_a_stream(call, _CALLS) * 1e3)
     return ways
 
 
@@ -136,28 +140,6 @@ def _kernels(call: Callable[..., Any], inputs: dict[str, Any]) -> int:
 def _kind(model: torch.nn.Module, value: torch.Tensor) -> torch.dtype:
     own: torch.dtype = next(model.parameters()).dtype
     return own if value.is_floating_point() else value.dtype
-
-
-def _one_by_one(call: Callable[..., Any], inputs: dict[str, Any]) -> float:
-    """Milliseconds a call, when each is waited for: the median."""
-    times = []
-    for _ in range(_CALLS):
-        torch.cuda.synchronize()
-        started = time.perf_counter()
-        call(**inputs)
-        torch.cuda.synchronize()
-        times.append(time.perf_counter() - started)
-    return statistics.median(times) * 1e3
-
-
-def _in_a_stream(call: Callable[..., Any], inputs: dict[str, Any]) -> float:
-    """Milliseconds a call, when only the last is waited for."""
-    torch.cuda.synchronize()
-    started = time.perf_counter()
-    for _ in range(_CALLS):
-        call(**inputs)
-    torch.cuda.synchronize()
-    return (time.perf_counter() - started) / _CALLS * 1e3
 
 
 def main() -> None:
@@ -177,21 +159,15 @@ def main() -> None:
         "`error` is the largest difference to eager beside the largest number."
     )
     columns = ["program", "mode", "with", "graphs", "first call, s", "launches", "a call, ms", "stream, ms", "error"]
-    lines = ["# The paper's rows at full size, on a GPU", "", about, ""]
-    lines += [f"| {' | '.join(columns)} |", f"| {' | '.join(['---'] * len(columns))} |"]
+    page = Page("The paper's rows at full size, on a GPU", about, columns, options.output)
     started = time.perf_counter()
     for name in options.programs:
         for mode in options.modes:
             if time.perf_counter() - started > options.seconds:
                 continue
             for way in measured(PROGRAMS[name], mode):
-                lines.append(
-                    f"| {name} | {mode} | {way.name} | {way.graphs} | {way.first:.1f} | {way.kernels} "
-                    f"| {min(way.alone):.2f} | {min(way.stream):.2f} | {way.error:.1e} |"
-                )
-                print(lines[-1], flush=True)
-            if options.output:
-                options.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
+                times = f"{way.first:.1f}", way.kernels, f"{min(way.alone):.2f}", f"{min(way.stream):.2f}"
+                page.add((name, mode, way.name, way.graphs, *times, f"{way.error:.1e}"))
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ import torch._dynamo
 
 import graphmend
 from bench.machine import machine
+from bench.page import Page
 from graphmend._mending import speculate
 
 _WIDTH = 256
@@ -97,21 +98,16 @@ def main() -> None:
         "calls, ratio",
         "right, wrong",
     )
-    lines = ["# Predictions", "", f"`{command}` on {machine()}, torch {torch.__version__}.", ""]
-    lines += [f"| {' | '.join(columns)} |", f"| {' | '.join(['---'] * len(columns))} |"]
+    about = f"`{command}` on {machine()}, torch {torch.__version__}."
+    page = Page("Predictions", about, columns, options.output)
     # Once for what torch loads and what its caches keep.
     for make in (plain, mended):
         measured(make, PATTERNS["always the same"], 3)
     for name, pattern in PATTERNS.items():
         before, after = (measured(make, pattern, options.calls) for make in (plain, mended))
         right = f"{after['hits']}, {after['misses']}" + (", given up" if after["given_up"] else "")
-        lines.append(
-            f"| {name} | {before['compiling']:.2f}, {before['running']:.2f} | {after['compiling']:.2f}, "
-            f"{after['running']:.2f} | {after['running'] / before['running']:.2f} | {right} |"
-        )
-        print(lines[-1], flush=True)
-    if options.output:
-        options.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        both = [f"{each['compiling']:.2f}, {each['running']:.2f}" for each in (before, after)]
+        page.add((name, *both, f"{after['running'] / before['running']:.2f}", right))
 
 
 if __name__ == "__main__":

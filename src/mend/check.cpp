@@ -28,21 +28,11 @@ std::optional<bool> predicted_truth(const MendContext& context, NodeId guard) {
   return std::nullopt;
 }
 
-// Traced, `a and b` evaluates both, and `a < b < c` all three; whether Python would evaluate the last shows if more
-// comes of it than a value.
+// Whether Python evaluates the later operands shows if more comes of them than a value.
 bool operands_only_compute(const MendContext& context, const ModuleFacts& facts, NodeId test) {
-  const Tree& tree = context.tree;
-  for (uint32_t i = test.index; i < test.index + tree[test].size; ++i) {
-    const NodeId id{i};
-    if (tree.kind(id) != NodeKind::BoolOp && tree.kind(id) != NodeKind::Compare) continue;
-    // The first operand of `and`, and of a comparison the first two, are evaluated in any case.
-    uint32_t certain = tree.kind(id) == NodeKind::BoolOp ? 1 : 3;
-    for (NodeId operand : tree.children(id)) {
-      if (certain != 0) {
-        --certain;
-      } else if (tree.kind(operand) != NodeKind::CompareOp && !facts.effects.of(operand).pure()) {
-        return false;
-      }
+  for (NodeId inner = test; inner < context.tree.end_of(test); ++inner) {
+    for (NodeId operand : later_operands(context.tree, inner)) {
+      if (!facts.effects.of(operand).pure()) return false;
     }
   }
   return true;

@@ -83,11 +83,8 @@ class Speculation {
 
   // Whether a chain of comparisons calls something that may not be reached: `a < b < c()`.
   bool calls_late(NodeId id) const {
-    if (tree_.kind(id) != NodeKind::Compare) return false;
-    uint32_t operands = 0;
-    for (NodeId part : tree_.children(id)) {
-      if (tree_.kind(part) == NodeKind::CompareOp || ++operands < 3) continue;
-      for (NodeId each = part; each < tree_.end_of(part); ++each) {
+    for (NodeId operand : later_operands(tree_, id)) {
+      for (NodeId each = operand; each < tree_.end_of(operand); ++each) {
         if (tree_.kind(each) == NodeKind::Call) return true;
       }
     }

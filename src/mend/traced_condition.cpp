@@ -225,19 +225,24 @@ bool binds_or_waits(const Tree& tree, NodeId test) {
   return false;
 }
 
+std::vector<NodeId> later_operands(const Tree& tree, NodeId id) {
+  std::vector<NodeId> found;
+  if (tree.kind(id) != NodeKind::BoolOp && tree.kind(id) != NodeKind::Compare) return found;
+  // The first is evaluated in any case, of a comparison the first two.
+  uint32_t certain = tree.kind(id) == NodeKind::BoolOp ? 1 : 2;
+  for (NodeId operand : tree.children(id)) {
+    if (tree.kind(operand) == NodeKind::CompareOp) continue;
+    if (certain == 0) found.push_back(operand);
+    certain -= certain != 0;
+  }
+  return found;
+}
+
 bool binds_late_or_waits(const Tree& tree, NodeId test) {
   for (NodeId inner = test; inner < tree.end_of(test); ++inner) {
-    const NodeKind kind = tree.kind(inner);
-    if (waits(kind)) return true;
-    if (kind != NodeKind::BoolOp && kind != NodeKind::Compare) continue;
-    // Of `and` the first operand is evaluated where it stands, of a comparison the first two are.
-    uint32_t certain = kind == NodeKind::BoolOp ? 1 : 3;
-    for (NodeId operand : tree.children(inner)) {
-      if (certain != 0) {
-        --certain;
-      } else if (binds_or_waits(tree, operand)) {
-        return true;
-      }
+    if (waits(tree.kind(inner))) return true;
+    for (NodeId operand : later_operands(tree, inner)) {
+      if (binds_or_waits(tree, operand)) return true;
     }
   }
   return false;

@@ -2,6 +2,8 @@
 // and still do not evaluate what Python would not.
 #pragma once
 
+#include <vector>
+
 #include "mend/context.h"
 #include "mend/piece_text.h"
 
@@ -9,6 +11,9 @@ namespace graphmend {
 
 // False when it is nested deeper than anybody writes. `serves` is the place that tracebacks show for what is added.
 bool write_traced_condition(const MendContext& context, NodeId test, Span serves, PieceText& out);
+
+// The operands of `and`, `or` or a comparison that Python may not come to, and that tracing evaluates all the same.
+std::vector<NodeId> later_operands(const Tree& tree, NodeId id);
 
 // Whether a test awaits or yields, or assigns in an operand that stands in a lambda when it is traced.
 bool binds_late_or_waits(const Tree& tree, NodeId test);

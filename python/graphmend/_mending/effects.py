@@ -16,6 +16,7 @@ from typing import Any
 import torch
 
 from graphmend._mending.stack import Caller, call_under
+from graphmend._mending.talkers import is_loggings_own
 from graphmend._mending.values import first_constant, rebuild
 
 _LEVELS = {
@@ -61,8 +62,7 @@ def _is_off(logger: object, method: str) -> bool:
     if method not in _LEVELS or not isinstance(logger, logging.Logger):
         return False
     # A subclass may do more than log.
-    is_own = getattr(type(logger), method, None) is not getattr(logging.Logger, method)
-    return not is_own and not logger.isEnabledFor(_LEVELS[method])
+    return is_loggings_own(logger, method) and not logger.isEnabledFor(_LEVELS[method])
 
 
 # By site, which names file, place and text: the same site always means the same code.

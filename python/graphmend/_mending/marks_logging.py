@@ -4,6 +4,7 @@ import logging
 import operator
 from typing import Any
 
+from graphmend._mending.talkers import is_loggings_own
 from graphmend._torch.tracing import holds_for, takes_objects
 
 _NOTHING = ""
@@ -42,14 +43,11 @@ def _effective(logger: object) -> str:
 
 def _is_plain(logger: object) -> bool:
     """Whether what it answers hangs on nothing but levels."""
-    kind = logging.LoggerAdapter if isinstance(logger, logging.LoggerAdapter) else logging.Logger
-    if not isinstance(logger, kind):
+    if not isinstance(logger, (logging.Logger, logging.LoggerAdapter)):
         return False
-    own = all(
-        getattr(type(logger), method) is getattr(kind, method) and method not in vars(logger)
-        for method in ("isEnabledFor", "getEffectiveLevel")
-    )
-    return own and (not isinstance(logger, logging.LoggerAdapter) or _is_plain(logger.logger))
+    if not is_loggings_own(logger, "isEnabledFor", "getEffectiveLevel"):
+        return False
+    return not isinstance(logger, logging.LoggerAdapter) or _is_plain(logger.logger)
 
 
 def _to_logger(logger: object) -> str:

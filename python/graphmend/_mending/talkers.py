@@ -9,10 +9,10 @@ import sys
 import warnings
 import weakref
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from graphmend import _config
+from graphmend._mending import scope
 
 _LOGGING_FUNCTIONS = ("debug", "info", "warning", "warn", "error", "critical", "fatal", "exception", "log")
 # Of a logger, or of what writes; `…_once` is what others have given to loggers.
@@ -77,14 +77,22 @@ def _only_logs(logger: logging.Logger | logging.LoggerAdapter[Any]) -> bool:
         return False
     own = {name for name, value in vars(logger).items() if callable(value)}
     kinds = [kind for kind in type(logger).__mro__ if kind is not object]
-    return not own & {*_METHODS, "_log", "process", "handle"} and all(map(_is_installed, kinds))
+    return not own & {*_METHODS, "_log", "process", "handle"} and not any(map(_is_users, kinds))
 
 
-def _is_installed(kind: type) -> bool:
-    """Whether a class is Python's or a package's, and not of the program itself."""
+def _is_users(kind: type) -> bool:
+    """Whether a class is of the program itself, and not Python's or a package's."""
     file = getattr(sys.modules.get(kind.__module__), "__file__", None)
-    parts = Path(file).parts if file else ()
-    return kind.__module__ in ("logging", "typing") or "site-packages" in parts or "dist-packages" in parts
+    return file is None or scope.is_users(file)
+
+
+def is_loggings_own(logger: logging.Logger | logging.LoggerAdapter[Any], *methods: str) -> bool:
+    """Whether these methods of a logger are those that `logging` gives it."""
+    kind = logging.LoggerAdapter if isinstance(logger, logging.LoggerAdapter) else logging.Logger
+    return all(
+        getattr(type(logger), method, None) is getattr(kind, method) and method not in vars(logger)
+        for method in methods
+    )
 
 
 def _is_tqdm(value: object) -> bool:
