@@ -199,7 +199,7 @@ def _original(around: Callable[[Callable[[], Any]], Any]) -> Patch:
     def patch(right: Any) -> Any:
         return lambda *arguments: around(lambda: right(*arguments))
 
-    return lambda: patched(part("_mending.frames").Recovery, "run_code", patch)
+    return lambda: patched(part("_mending.recovery").Recovery, "run_code", patch)
 
 
 def _twice(run: Callable[[], Any]) -> Any:
@@ -231,7 +231,7 @@ def _no_random_state() -> contextlib.AbstractContextManager[None]:
     class Nothing:
         getstate = staticmethod(lambda: None)
 
-    return patched(part("_mending.frames"), "random", lambda right: Nothing)
+    return patched(part("_mending.recovery"), "random", lambda right: Nothing)
 
 
 PRODUCT = [

@@ -30,6 +30,12 @@ class Captures:
         # Those that were in vain.
         self.refused: set[str] = set()
 
+    def refuse(self) -> list[tuple[str, int]]:
+        """Does without what was wanted last; the places for which it was."""
+        setting, places = self.places.popitem()
+        self.refused.add(setting)
+        return places
+
 
 class FrameRecord(threading.local):
     """What happened to the frame that this thread is compiling."""
@@ -135,6 +141,15 @@ class MendedBackend:
                 if any(is_drawn_number(value) for value in values):
                     self.declined[site] = "a number drawn from `random` cannot be told from a tensor"
                     raise TraceAgain(restart_reason=self.declined[site])
+
+    def do_with_less(self, code: CodeType, reason: str) -> list[tuple[str, int]]:
+        """Takes something out of the frame's next compilation: symbols, if it has any, else all markers; the places
+        that are not mended in this way any more."""
+        captures = self.captures.get(code)
+        if captures is not None and captures.places:
+            return captures.refuse()
+        self.cannot_carry[code] = reason
+        return []
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy of a compiled model starts afresh.

@@ -1,32 +1,26 @@
-"""What graphmend does around Dynamo: mends while it compiles a frame, recovers when a compiled frame must not count.
+"""What graphmend does around Dynamo: it mends while a frame is compiled.
 
 `MendingCallback` stands between Python's frame evaluation and Dynamo's converter. A frame is compiled with breaks as
 errors, which runs nothing; the place that broke is mended, and the frame compiled again, until it is captured whole or
 nothing moves. Then the break stays as it is in plain `torch.compile`, and the frames behind it get their own turn.
 
-A frame whose graph is a transaction (`transaction`) is run by a `Recovery`: when the graph raises `Miss`, nothing of
-the frame has happened yet, and its own code runs instead, in eager.
+A frame whose graph is a transaction (`transaction`) is run by a `Recovery`.
 """
 
 import contextlib
 import dataclasses
-import inspect
-import random
 import time
 from collections.abc import Container, Iterator
-from types import CodeType, FunctionType
+from types import CodeType
 from typing import Any
 
-import torch
-
-from graphmend._mending import mended_code, replay, speculate
+from graphmend._mending import mended_code, speculate
 from graphmend._mending.backend import Captures, MendedBackend
 from graphmend._mending.mended_file import Mend
+from graphmend._mending.recovery import Recovery
 from graphmend._mending.substitutes import is_inside, names_for
-from graphmend._mending.transaction import Miss
 from graphmend._reporting.report import Break, Report
 from graphmend._torch.breaks import (
-    InternalTorchDynamoError,
     Place,
     TorchRuntimeError,
     Unsupported,
@@ -41,16 +35,7 @@ from graphmend._torch.breaks import (
     trial,
 )
 from graphmend._torch.compiling import changing_attributes, recompile_limit
-from graphmend._torch.frames import (
-    FrameView,
-    all_positional,
-    can_wrap_frame,
-    frame_that_calls,
-    know_code,
-    run_once_as_it_is,
-    set_eval_frame,
-    skip_code,
-)
+from graphmend._torch.frames import FrameView, can_wrap_frame, frame_that_calls, know_code, run_once_as_it_is
 from graphmend._torch.settings import has_setting, patch_for
 
 # What broke before it was mended, by site: code that is mended already does not break when it is compiled once more.
@@ -144,7 +129,7 @@ class MendingCallback:
             # elsewhere, and is called as a function.
             is_other = mended_code.replacement(code, frame.f_globals, bool(self.backend.speculates)) is not code
             if self.backend.frame.has_transaction or is_other:
-                recovery = Recovery(self.backend, code, result.guarded_code.code, frame.f_globals, self.report)
+                recovery = Recovery(self.backend, code, result.guarded_code, frame.f_globals, self.report)
                 result.guarded_code.code = frame_that_calls(code, recovery)
         return result
 
@@ -156,7 +141,7 @@ class MendingCallback:
         try:
             with self.backend.without_mends():
                 return convert(frame, cache_entry, frame_state)
-        except InternalTorchDynamoError:
+        except Exception:
             # The frame may be there only because of the places that were mended.
             if mended_code.is_resumed(frame.f_code) and not self.fullgraph:
                 return run_once_as_it_is()
@@ -229,10 +214,7 @@ class MendingCallback:
         """Does without the symbols that were wanted last."""
         if not wanted or not self.backend.frame.captures:
             return False
-        captures = self.backend.captures[code]
-        setting, places = captures.places.popitem()
-        captures.refused.add(setting)
-        self.report.mended[:] = [entry for entry in self.report.mended if _place(entry) not in places]
+        self.report.take_back(self.backend.captures[code].refuse())
         return True
 
     def _unselect(self, place: Place) -> bool:
@@ -330,57 +312,3 @@ def _place(entry: Break | Place) -> tuple[str, int]:
 
 def _is_declined(entry: Break, declined: Container[str]) -> bool:
     return entry.mend in ("substitute", "postpone") and all(site in declined for site, _ in entry.sites)
-
-
-class Recovery:
-    """Runs a frame as compiled; if that must not count, as it is."""
-
-    def __init__(
-        self, backend: MendedBackend, code: CodeType, compiled: CodeType, space: dict[str, Any], report: Report
-    ) -> None:
-        self.code = code
-        self.draws = backend.frame.draws
-        self.speculates = bool(backend.speculates)
-        # Dynamo takes the graph out of the globals when this code object is gone.
-        self.kept = compiled
-        self.compiled = all_positional(compiled)
-        # It is Dynamo's output already.
-        skip_code(self.compiled)
-        self.globals = space
-        self.report = report
-
-    def __call__(self, closure: tuple[Any, ...], *values: Any) -> Any:
-        self.report.calls += 1
-        state = random.getstate() if self.draws else None
-        try:
-            return FunctionType(self.compiled, self.globals, "", None, closure or None)(*values)
-        except Miss as miss:
-            delivered, error = miss.delivered, miss.error
-        # Outside of the handler, so that what the original raises has no trace of the miss.
-        prior = set_eval_frame(None)
-        try:
-            self.report.misses += 1
-            if state is not None:
-                random.setstate(state)
-            if error is None:
-                return self.run_code(self.code, closure, values)
-            # What is compiled inside would deliver again.
-            with replay.of(delivered, error), mended_code.in_live_functions(), torch.compiler.set_stance("force_eager"):
-                code = mended_code.replacement(self.code, self.globals, self.speculates)
-                return self.run_code(code, closure, values)
-        finally:
-            set_eval_frame(prior)
-
-    def run_code(self, code: CodeType, closure: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
-        function = FunctionType(code, self.globals, code.co_name, None, closure or None)
-        by_position, rest = values[: code.co_argcount], values[code.co_argcount :]
-        keywords = dict(zip(code.co_varnames[code.co_argcount :], rest[: code.co_kwonlyargcount]))  # noqa: B905
-        rest = rest[code.co_kwonlyargcount :]
-        if code.co_flags & inspect.CO_VARARGS:
-            by_position, rest = (*by_position, *rest[0]), rest[1:]
-        if code.co_flags & inspect.CO_VARKEYWORDS:
-            keywords |= rest[0]
-        return function(*by_position, **keywords)
-
-
-skip_code(Recovery.__call__.__code__)

@@ -27,11 +27,13 @@ class Miss(BaseException):
     No `Exception`: user code catches those.
     """
 
-    def __init__(self, delivered: int = 0, error: BaseException | None = None) -> None:
+    def __init__(self, delivered: int = 0, error: BaseException | None = None, learnt: bool = False) -> None:
         super().__init__()
         self.delivered = delivered
         # What the effect after them raised.
         self.error = error
+        # It was a predicted value, and the next one may be better.
+        self.learnt = learnt
 
 
 class _NotCopiedError(Exception):
@@ -97,9 +99,7 @@ class Plan:
             missed = True
         if missed:
             set_random_state(before)
-            if results is not None:
-                self._learn(results)
-            raise Miss from None
+            raise Miss(learnt=results is not None and self._learn(results)) from None
         for seen in self.seen:
             speculate.hit(seen.key, seen.text)
         if self.copies and torch.is_inference_mode_enabled():
@@ -107,13 +107,14 @@ class Plan:
         self._deliver(results, before)
         return self._commit(args, working, results)
 
-    def _learn(self, results: Sequence[Any]) -> None:
+    def _learn(self, results: Sequence[Any]) -> bool:
         """The first value that was not as predicted is certain; those after it may come of that."""
         for seen in self.seen:
             value = speculate.python_value(results[seen.value])
             if speculate.encode(value) != seen.text:
                 speculate.missed(seen.key, value)
-                return
+                return True
+        return False
 
     def _copy(self, working: list[Any]) -> None:
         """Puts copies in the place of what the graph changes."""

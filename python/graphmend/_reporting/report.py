@@ -143,6 +143,11 @@ class Report:
         """Whether nothing is left to break the graph."""
         return self.calls > 0 and not self.left
 
+    def take_back(self, places: Iterable[tuple[str, int]]) -> None:
+        """What is mended at these files and lines is not mended in that way any more."""
+        gone = set(places)
+        self.mended[:] = [entry for entry in self.mended if (entry.file, entry.line) not in gone]
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as the JSON report has them."""
         return {

@@ -21,7 +21,6 @@ Unsupported = exc.Unsupported
 # Held by Dynamo while it compiles.
 compile_lock = convert_frame.compile_lock
 UserError = exc.UserError
-InternalTorchDynamoError = exc.InternalTorchDynamoError
 # An operator refused its operands while they were only shapes.
 TorchRuntimeError = exc.TorchRuntimeError
 

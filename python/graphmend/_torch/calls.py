@@ -11,7 +11,8 @@ import torch
 import torch._dynamo
 from torch._dynamo import convert_frame, eval_frame
 
-from graphmend._mending.frames import MendingCallback, Recovery
+from graphmend._mending.frames import MendingCallback
+from graphmend._mending.recovery import Recovery
 from graphmend._torch.compiling import OptimizedModule, compile_context
 from graphmend._torch.frames import forget_code
 

@@ -28,6 +28,16 @@ def forget_code(code: CodeType) -> None:
     torch._dynamo.eval_frame.reset_code(code)
 
 
+def drop_compiled(guards_of_it: Any, reason: str) -> None:
+    """Dynamo does not run what it compiled under these guards again: the frame is compiled anew when it is next called.
+
+    What is running goes on. Dynamo does the same when an object that it guards on is gone.
+    """
+    entry, known = guards_of_it.cache_entry, guards_of_it.extra_state
+    if entry is not None and known is not None:
+        known.invalidate(entry, guards.DeletedGuardManagerWrapper(reason))
+
+
 def take_back_skips(model: Any) -> None:
     """Dynamo remembers by code object that a frame is not worth compiling, whoever compiled it; mended, it may be."""
     functions = [type(module).forward for module in model.modules()] if isinstance(model, torch.nn.Module) else [model]
@@ -59,6 +69,11 @@ class FrameView:
 _own_code: weakref.WeakKeyDictionary[CodeType, CodeType] = weakref.WeakKeyDictionary()
 
 
+def own_code(code: CodeType) -> CodeType:
+    """A frame's own code, of the code that is traced for it."""
+    return _own_code.get(code, code)
+
+
 @functools.cache
 def go_by_own_code() -> None:
     """Guards find a frame's variables where its own code has them, and recompilations are counted by it."""
@@ -72,7 +87,7 @@ def go_by_own_code() -> None:
 def _by_own_code(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def by_own_code(code: CodeType, *args: Any) -> Any:
-        return original(_own_code.get(code, code), *args)
+        return original(own_code(code), *args)
 
     return by_own_code
 

@@ -22,6 +22,7 @@ from torch._dynamo.variables.functions import init_cellvars
 from torch._dynamo.variables.misc import ConstantLikeVariable, LoggingLoggerVariable, PythonModuleVariable
 from torch._dynamo.variables.user_defined import UserDefinedObjectVariable
 
+from graphmend._torch.frames import own_code
 from graphmend._torch.markers import marker_name
 
 # A function that Dynamo calls while it traces; what it returns is a constant of the trace.
@@ -146,9 +147,8 @@ def trace_attempt() -> object:
 
 
 def traced_code() -> CodeType:
-    """The code of the frame that Dynamo is compiling in this thread, whatever it has inlined."""
-    code: CodeType = InstructionTranslator.current_tx().output.root_tx.f_code
-    return code
+    """The own code of the frame that Dynamo is compiling in this thread, whatever it has inlined."""
+    return own_code(InstructionTranslator.current_tx().output.root_tx.f_code)
 
 
 def draws_python_random() -> bool:

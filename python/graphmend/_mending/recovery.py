@@ -1,0 +1,91 @@
+"""A compiled frame whose graph is a transaction: run as compiled, and if that must not count, as it was written."""
+
+import inspect
+import random
+import weakref
+from types import CodeType, FunctionType
+from typing import Any
+
+import torch
+
+from graphmend._mending import mended_code, replay
+from graphmend._mending.backend import MendedBackend
+from graphmend._mending.transaction import Miss
+from graphmend._reporting.report import Report
+from graphmend._torch.frames import all_positional, drop_compiled, set_eval_frame, skip_code
+
+# A compiled frame may run as written this often more than in a quarter of its calls, for other reasons than a
+# predicted value, which has a patience of its own.
+_PATIENCE = 16
+
+
+class Recovery:
+    """Runs a frame as compiled; when the graph raises `Miss`, nothing of it has happened, and its own code runs."""
+
+    def __init__(
+        self, backend: MendedBackend, code: CodeType, compiled: Any, space: dict[str, Any], report: Report
+    ) -> None:
+        self.backend = weakref.ref(backend)
+        self.code = code
+        self.draws = backend.frame.draws
+        self.speculates = bool(backend.speculates)
+        # Dynamo takes the graph out of the globals when this code object is gone.
+        self.kept = compiled.code
+        self.compiled = all_positional(compiled.code)
+        # It is Dynamo's output already.
+        skip_code(self.compiled)
+        self.guards: Any = compiled.guard_manager
+        self.globals = space
+        self.report = report
+        self.runs = 0
+        self.misses = 0
+
+    def __call__(self, closure: tuple[Any, ...], *values: Any) -> Any:
+        self.report.calls += 1
+        self.runs += 1
+        state = random.getstate() if self.draws else None
+        try:
+            return FunctionType(self.compiled, self.globals, "", None, closure or None)(*values)
+        except Miss as miss:
+            delivered, error, learnt = miss.delivered, miss.error, miss.learnt
+        # Outside of the handler, so that what the original raises has no trace of the miss.
+        prior = set_eval_frame(None)
+        try:
+            self.report.misses += 1
+            if state is not None:
+                random.setstate(state)
+            if error is None:
+                result = self.run_code(self.code, closure, values)
+                if not learnt:
+                    self._count_miss()
+                return result
+            # What is compiled inside would deliver again.
+            with replay.of(delivered, error), mended_code.in_live_functions(), torch.compiler.set_stance("force_eager"):
+                code = mended_code.replacement(self.code, self.globals, self.speculates)
+                return self.run_code(code, closure, values)
+        finally:
+            set_eval_frame(prior)
+
+    def _count_miss(self) -> None:
+        """What goes on running as written, and does not raise, is better off as plain `torch.compile` has it."""
+        self.misses += 1
+        backend = self.backend()
+        if backend is not None and self.guards is not None and self.misses > _PATIENCE + self.runs // 4:
+            reason = f"the frame ran as written in {self.misses} of {self.runs} calls"
+            self.report.take_back(backend.do_with_less(self.code, reason))
+            drop_compiled(self.guards, reason)
+            self.guards = None
+
+    def run_code(self, code: CodeType, closure: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
+        function = FunctionType(code, self.globals, code.co_name, None, closure or None)
+        by_position, rest = values[: code.co_argcount], values[code.co_argcount :]
+        keywords = dict(zip(code.co_varnames[code.co_argcount :], rest[: code.co_kwonlyargcount]))  # noqa: B905
+        rest = rest[code.co_kwonlyargcount :]
+        if code.co_flags & inspect.CO_VARARGS:
+            by_position, rest = (*by_position, *rest[0]), rest[1:]
+        if code.co_flags & inspect.CO_VARKEYWORDS:
+            keywords |= rest[0]
+        return function(*by_position, **keywords)
+
+
+skip_code(Recovery.__call__.__code__)

@@ -1,0 +1,62 @@
+"""A frame that goes on running as written is compiled as plain `torch.compile` does it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from compiled_calls import numbers, same_program
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+# More than the patience with a frame, and some calls on.
+_MANY = 64
+
+
+def test_sizes_that_are_always_one_are_predicted() -> None:
+    def chosen(x: Any) -> Any:
+        return x[x > 2].squeeze() * 2
+
+    compiled = same_program(chosen, [(torch.tensor([1.0, 2.0, 3.0 + i]),) for i in range(_MANY)], __file__)
+    assert 0 < compiled.report.misses < _MANY / 2
+    (entry,) = compiled.report.mended
+    assert compiled.report.whole and entry.mend == "speculate"
+
+
+def test_sizes_that_are_seldom_one_stay_symbols() -> None:
+    def chosen(x: Any) -> Any:
+        return x[x > 2].squeeze() * 2
+
+    calls = [(torch.tensor([1.0, 2.0, 3.0] if i % 8 == 0 else [4.0, 5.0, i % 5]),) for i in range(_MANY)]
+    compiled = same_program(chosen, calls, __file__)
+    (entry,) = compiled.report.mended
+    assert entry.mend == "capture" and compiled.report.misses == _MANY / 8 and compiled.report.graphs == 1
+
+
+def test_a_guard_that_always_fires() -> None:
+    def guarded(x: Any) -> Any:
+        try:
+            if x.sum() > 0:
+                raise ValueError("positive")
+        except ValueError as error:
+            return x * 2, str(error)
+        return x, ""
+
+    compiled = same_program(guarded, numbers(*range(1, _MANY + 1)), __file__)
+    assert 0 < compiled.report.misses < _MANY / 2
+    (entry,) = compiled.report.left
+    assert not compiled.report.mended and entry.reason == "the frame ran as written in 22 of 22 calls"
+
+
+def test_a_guard_that_raises_stays_a_check() -> None:
+    def guarded(x: Any) -> Any:
+        if x.sum() > 5:
+            raise ValueError("too much")
+        return x * 2
+
+    compiled = same_program(guarded, numbers(*[7] * _MANY), __file__)
+    assert compiled.report.whole and compiled.report.misses == _MANY
