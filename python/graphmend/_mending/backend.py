@@ -25,13 +25,21 @@ class Captures:
     """What of a frame is captured as symbols."""
 
     def __init__(self) -> None:
-        # The settings that are on, in the order in which they were wanted, and the places for which they are.
+        # The settings that are on, in the order in which they were wanted, and the files and lines for which they are.
         self.places: dict[str, list[tuple[str, int]]] = {}
-        # Those that were in vain.
-        self.refused: set[str] = set()
+        # Settings, and files and lines, for which it was in vain.
+        self.refused: set[str | tuple[str, int]] = set()
 
-    def refuse(self) -> list[tuple[str, int]]:
-        """Does without what was wanted last; the places for which it was."""
+    def refuse_place(self) -> list[tuple[str, int]]:
+        """Does without the symbol that was wanted last; its place."""
+        setting, places = self.places.popitem()
+        self.refused.add(places[-1])
+        if len(places) > 1:
+            self.places[setting] = places[:-1]
+        return places[-1:]
+
+    def refuse_setting(self) -> list[tuple[str, int]]:
+        """Does without all symbols of the setting that was wanted last; their places."""
         setting, places = self.places.popitem()
         self.refused.add(setting)
         return places
@@ -147,7 +155,7 @@ class MendedBackend:
         that are not mended in this way any more."""
         captures = self.captures.get(code)
         if captures is not None and captures.places:
-            return captures.refuse()
+            return captures.refuse_setting()
         self.cannot_carry[code] = reason
         return []
 

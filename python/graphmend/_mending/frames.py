@@ -91,7 +91,7 @@ class MendingCallback:
                     result = run_once_as_it_is()
                     break
                 place = break_place(error)
-                if self._stop_capturing(code, hangs_on_symbol(error)):
+                if hangs_on_symbol(error) and self._stop_capturing(code, error):
                     continue
                 if place is None or not (self._set(place) or self._mend(place, code)):
                     if self.fullgraph:
@@ -100,7 +100,7 @@ class MendingCallback:
                     break
                 self.report.seconds += time.perf_counter() - started
             except TorchRuntimeError as error:
-                if self._stop_capturing(code) or self._unset():
+                if self._stop_capturing(code, error) or self._unset():
                     continue
                 # A side that was not meant may be what does not fit.
                 if not self.backend.frame.selected:
@@ -108,7 +108,7 @@ class MendingCallback:
                 for site in self.backend.frame.selected:
                     self.backend.declined[site] = "computing all sides failed"
             except Exception as error:
-                if self._stop_capturing(code) or self._unset():
+                if self._stop_capturing(code, error) or self._unset():
                     continue
                 return self._convert_as_written(frame, cache_entry, frame_state, error)
         else:
@@ -205,16 +205,18 @@ class MendingCallback:
         """Traces what is read from a tensor as a symbol, which is exact, unless that has failed already."""
         setting = capture_for(place)
         captures = self.backend.captures.setdefault(code, Captures())
-        if setting is None or setting in captures.refused:
+        if setting is None or setting in captures.refused or _place(place) in captures.refused:
             return False
         captures.places.setdefault(setting, []).append(_place(place))
         return True
 
-    def _stop_capturing(self, code: CodeType, wanted: bool = True) -> bool:
-        """Does without the symbols that were wanted last."""
-        if not wanted or not self.backend.frame.captures:
+    def _stop_capturing(self, code: CodeType, error: BaseException | None = None) -> bool:
+        """Does without the symbol that was wanted last, if Python needs to know it, or without all of its kind."""
+        if not self.backend.frame.captures:
             return False
-        self.report.take_back(self.backend.captures[code].refuse())
+        captures = self.backend.captures[code]
+        is_needed = error is not None and hangs_on_symbol(error)
+        self.report.take_back(captures.refuse_place() if is_needed else captures.refuse_setting())
         return True
 
     def _unselect(self, place: Place) -> bool:
@@ -231,7 +233,7 @@ class MendingCallback:
         if keys:
             count = self.backend.versions[code] = self.backend.versions.get(code, 0) + 1
             if count >= recompile_limit() - 2:
-                speculate.give_up(keys)
+                speculate.give_up_changing(keys)
 
     def _note_mended(self) -> None:
         """Adds what was mended for an earlier compile, and is part of this one; says which mend it became."""

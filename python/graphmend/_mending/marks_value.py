@@ -137,7 +137,9 @@ def _positions(site: str, tensor: Any) -> Any:
     if count == 0:
         return torch.empty_strided((tensor.dim(), 0), (0, 1), dtype=torch.int64, device=tensor.device)
     rows = torch.empty(tensor.dim(), count, dtype=torch.int64, device=tensor.device)
-    rows.copy_(torch.nonzero_static(tensor, size=count).t())
+    # Where fewer are there than predicted, what stands in their place must be a position too: what is done with them
+    # must not fail before the comparison tells.
+    rows.copy_(torch.nonzero_static(tensor, size=count, fill_value=0).t())
     return rows
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from graphmend._mending import mended_code, replay
+from graphmend._mending import mended_code, replay, speculate
 from graphmend._mending.backend import MendedBackend
 from graphmend._mending.transaction import Miss
 from graphmend._reporting.report import Report
@@ -34,11 +34,14 @@ class Recovery:
         self.compiled = all_positional(compiled.code)
         # It is Dynamo's output already.
         skip_code(self.compiled)
-        self.guards: Any = compiled.guard_manager
+        self.guards = compiled.guard_manager
+        # The predictions in its graph.
+        self.keys = frozenset(backend.frame.keys)
         self.globals = space
         self.report = report
         self.runs = 0
         self.misses = 0
+        self.given_up = False
 
     def __call__(self, closure: tuple[Any, ...], *values: Any) -> Any:
         self.report.calls += 1
@@ -47,7 +50,7 @@ class Recovery:
         try:
             return FunctionType(self.compiled, self.globals, "", None, closure or None)(*values)
         except Miss as miss:
-            delivered, error, learnt = miss.delivered, miss.error, miss.learnt
+            delivered, error, learnt, raised = miss.delivered, miss.error, miss.learnt, miss.raised
         # Outside of the handler, so that what the original raises has no trace of the miss.
         prior = set_eval_frame(None)
         try:
@@ -57,7 +60,7 @@ class Recovery:
             if error is None:
                 result = self.run_code(self.code, closure, values)
                 if not learnt:
-                    self._count_miss()
+                    self._count_miss(raised)
                 return result
             # What is compiled inside would deliver again.
             with replay.of(delivered, error), mended_code.in_live_functions(), torch.compiler.set_stance("force_eager"):
@@ -66,15 +69,19 @@ class Recovery:
         finally:
             set_eval_frame(prior)
 
-    def _count_miss(self) -> None:
+    def _count_miss(self, raised: bool) -> None:
         """What goes on running as written, and does not raise, is better off as plain `torch.compile` has it."""
         self.misses += 1
         backend = self.backend()
-        if backend is not None and self.guards is not None and self.misses > _PATIENCE + self.runs // 4:
-            reason = f"the frame ran as written in {self.misses} of {self.runs} calls"
-            self.report.take_back(backend.do_with_less(self.code, reason))
-            drop_compiled(self.guards, reason)
-            self.guards = None
+        if backend is None or self.given_up or self.misses <= _PATIENCE + self.runs // 4:
+            return
+        self.given_up = True
+        if raised and self.keys:
+            speculate.give_up(self.keys)
+            return
+        reason = f"the frame ran as written in {self.misses} of {self.runs} calls"
+        self.report.take_back(backend.do_with_less(self.code, reason))
+        drop_compiled(self.guards, reason)
 
     def run_code(self, code: CodeType, closure: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
         function = FunctionType(code, self.globals, code.co_name, None, closure or None)

@@ -88,11 +88,16 @@ def rate(of_sites: Iterable[str]) -> tuple[int, int]:
 
 
 def give_up(keys: Iterable[str]) -> None:
-    """Nothing is predicted there any more, unless it has always been the same."""
+    """Nothing is predicted there any more."""
     for key in keys:
         site = sites.get(key)
-        if site is not None and len(site.values) > 1:
+        if site is not None:
             _give_up(key, site)
+
+
+def give_up_changing(keys: Iterable[str]) -> None:
+    """Nothing is predicted there any more, unless it has always been the same."""
+    give_up(key for key in keys if key in sites and len(sites[key].values) > 1)
 
 
 def predict(key: str, value: Any) -> bool:

@@ -27,13 +27,17 @@ class Miss(BaseException):
     No `Exception`: user code catches those.
     """
 
-    def __init__(self, delivered: int = 0, error: BaseException | None = None, learnt: bool = False) -> None:
+    def __init__(
+        self, delivered: int = 0, error: BaseException | None = None, *, learnt: bool = False, raised: bool = False
+    ) -> None:
         super().__init__()
         self.delivered = delivered
         # What the effect after them raised.
         self.error = error
         # It was a predicted value, and the next one may be better.
         self.learnt = learnt
+        # The graph raised, which a wrong prediction may be the cause of.
+        self.raised = raised
 
 
 class _NotCopiedError(Exception):
@@ -99,7 +103,9 @@ class Plan:
             missed = True
         if missed:
             set_random_state(before)
-            raise Miss(learnt=results is not None and self._learn(results)) from None
+            if results is None:
+                raise Miss(raised=True) from None
+            raise Miss(learnt=self._learn(results)) from None
         for seen in self.seen:
             speculate.hit(seen.key, seen.text)
         if self.copies and torch.is_inference_mode_enabled():
