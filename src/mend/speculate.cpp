@@ -216,9 +216,47 @@ class Speculation {
       case NodeKind::Compare:
       case NodeKind::Call:
         return wrap_two(id, "subscript", "", view.value, view.slice);
+      case NodeKind::Tuple:
+        return parts(id, view);
       default:
         return;
     }
+  }
+
+  // `x[mask, :]`: a slice is no expression by itself, and is made by a call.
+  void parts(NodeId id, const SubscriptView& view) {
+    if (binds_or_waits(tree_, view.value) || binds_or_waits(tree_, view.slice)) return;
+    const Span span = context_.span(id);
+    Speculated made{PieceText(context_.text), span, context_.site(id, "subscript")};
+    made.text.add("__graphmend__.subscript('" + made.site + "', (", span);
+    made.text.copy(context_.span(view.value));
+    made.text.add("), (", span);
+    for (NodeId part : tree_.children(view.slice)) {
+      if (tree_.kind(part) == NodeKind::Starred) return;
+      if (tree_.kind(part) == NodeKind::Slice) {
+        bounds(part, made.text);
+      } else {
+        made.text.copy(context_.span(part));
+      }
+      made.text.add(", ", span);
+    }
+    made.text.add("))", span);
+    found_.push_back(std::move(made));
+  }
+
+  void bounds(NodeId id, PieceText& text) const {
+    const SliceView view(tree_, id);
+    const Span span = context_.span(id);
+    text.add("__graphmend__.bounds(", span);
+    for (NodeId bound : {view.lower, view.upper, view.step}) {
+      if (bound) {
+        text.copy(context_.span(bound));
+      } else {
+        text.add("None", span);
+      }
+      text.add(", ", span);
+    }
+    text.add(")", span);
   }
 
   void wrap_two(NodeId whole, std::string_view mark, const std::string& before, NodeId one, NodeId other) {

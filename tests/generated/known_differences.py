@@ -188,6 +188,10 @@ def _joined_float(eager: Observation, plain: Observation) -> bool:
     return any(_raises(plain, "builtins.TypeError", text) for text in texts) and eager.error != plain.error
 
 
+def _exception_table(eager: Observation, plain: Observation) -> bool:
+    return _raises(plain, "builtins.AssertionError", "exception table entry") and eager.error != plain.error
+
+
 def _unformatted_float(difference: Difference, program: Program) -> bool:
     return difference.place in _TEXTS and _FORMATTED.search(program.text) is not None
 
@@ -366,6 +370,11 @@ KNOWN = [
         "joined-float",
         "an f-string that mixes text and such a float or int is rebuilt after a break by joining the number itself",
         _from_call(_joined_float),
+    ),
+    Known(
+        "exception-table",
+        "Dynamo fails to make what comes after a break in front of some forms of nested `try`",
+        _from_call(_exception_table),
     ),
     Known(
         "unformatted-float",

@@ -25,7 +25,7 @@ from graphmend._mending.marks_post import (
 )
 from graphmend._mending.marks_select import join, selects
 from graphmend._mending.marks_substitute import attribute, function, method, target
-from graphmend._mending.marks_value import index, masked_select, nonzero, subscript, truth_of, value, where
+from graphmend._mending.marks_value import bounds, index, masked_select, nonzero, subscript, truth_of, value, where
 from graphmend._torch.frames import skip_code
 
 
@@ -53,6 +53,7 @@ class Marks:
     value = staticmethod(value)
     truth_of = staticmethod(truth_of)
     index = staticmethod(index)
+    bounds = staticmethod(bounds)
     masked_select = staticmethod(masked_select)
     nonzero = staticmethod(nonzero)
     subscript = staticmethod(subscript)

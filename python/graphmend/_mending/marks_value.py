@@ -179,9 +179,28 @@ def subscript(site: str, container: Any, key: Any) -> Any:
             rows = _positions(site, key)
             if rows is not None:
                 return container[rows.unbind(0)]
+        elif type(key) is tuple:
+            return container[_with_positions(site, container, key)]
     elif type(container) is list or type(container) is tuple:
         return container[index(site, None, key)]
     return container[key]
+
+
+def _with_positions(site: str, container: torch.Tensor, key: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The parts of a subscript, with positions in place of the only mask, if the rest are slices."""
+    masks = [i for i, part in enumerate(key) if isinstance(part, torch.Tensor)]
+    if len(masks) != 1 or not all(type(part) is slice for i, part in enumerate(key) if i != masks[0]):
+        return key
+    at, mask = masks[0], key[masks[0]]
+    if not _is_mask(mask) or mask.dim() == 0 or mask.shape != container.shape[at : at + mask.dim()]:
+        return key
+    rows = _positions(site, mask)
+    return key if rows is None else (*key[:at], *rows.unbind(0), *key[at + 1 :])
+
+
+def bounds(lower: Any, upper: Any, step: Any) -> slice:
+    """A part `lower:upper:step` of a subscript"""
+    return slice(lower, upper, step)
 
 
 def is_plain_tensor(value: Any) -> bool:
