@@ -143,6 +143,11 @@ bench-speculation: build-release .venv/ready ## predictions that hold and that f
 	$(step) "predictions"
 	@$(in_checkout) -m bench.speculation --output bench/results/speculation.md $(ARGS)
 
+.PHONY: bench-varied
+bench-varied: build-release .venv/ready ## models whose control flow hangs on their input, in bench/results/varied.md
+	@echo "bench: the same models on inputs that are all different"
+	@$(in_checkout) -m bench.varied --output bench/results/varied.md $(ARGS)
+
 .PHONY: bench-gpu
 bench-gpu: build-release .venv/ready ## guards in every layer of a model, and the paper's rows at full size, on a GPU
 	$(step) "guards on a GPU"

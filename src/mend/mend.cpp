@@ -266,7 +266,9 @@ Mended mend(std::string_view text, const Tokens& tokens, const Tree& tree, const
   }
   for (NodeId id = Tree::root(); !request.functions.empty() && id.index < tree.size(); ++id) {
     if (tree.kind(id) != NodeKind::FunctionDef) continue;
-    const uint32_t line = lines.position(context.span(id).start).line;
+    // Code begins with its decorators.
+    const NodeId first = tree.kind(tree.first_child(id)) == NodeKind::Decorator ? tree.first_child(id) : id;
+    const uint32_t line = lines.position(context.span(first).start).line;
     const auto& wanted = request.functions;
     if (std::find(wanted.begin(), wanted.end(), line) != wanted.end()) mender.mend_function(id, lines);
   }

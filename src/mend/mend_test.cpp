@@ -149,6 +149,16 @@ TEST(Mend, FunctionsAreMendedWhereverTheyMayBreak) {
   EXPECT_TRUE(mended.declined.empty());
 }
 
+TEST(Mend, AFunctionBeginsWithItsDecorators) {
+  const std::string text = "@a\n@b(1)\ndef f(x):\n    print(x)\n";
+  const LexResult lexed = lex(text);
+  const ParseResult parsed = parse(text, lexed.tokens);
+  MendRequest request;
+  request.functions = {1};
+  request.talkers = {"print"};
+  EXPECT_EQ(mend(text, lexed.tokens, parsed.tree, request).mends.size(), 1u);
+}
+
 TEST(Mend, CheckLeavesBranchesThatDoNotRaise) {
   EXPECT_NE(Case("def f(x):\n    if x.any():\n        x.go()\n", {2}).reason(), "");
 }
