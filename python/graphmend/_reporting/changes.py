@@ -18,6 +18,7 @@ from graphmend._reporting.edits import (
 )
 from graphmend._reporting.spot import (
     Spot,
+    defined_name,
     enclosing,
     is_call,
     is_method_call,
@@ -31,8 +32,10 @@ from graphmend._tree import Node
 
 Changer = Callable[[Spot, Node], Change | None]
 
+# A tensor, as Dynamo prints it.
+_TENSOR = r"(?:LazyVariableTracker\(realized: )?TensorVariable\(\)"
 _ATOMS = ("Name", "Attribute", "Call", "Subscript", "Number", "String", "List", "Dict", "Constant")
-# Where a condition needs no brackets.
+# What holds an expression that needs no brackets.
 _LOOSE = ("If", "Elif", "While", "Assign", "Return")
 
 
@@ -66,7 +69,10 @@ def strip_method(spot: Spot, node: Node) -> Change | None:
 def unwrap_call(spot: Spot, node: Node) -> Change | None:
     """`f(a, ...)` becomes `a`."""
     values = positional(node)
-    return changed(spot.tree, [replace(node, bracketed(values[0]))]) if values and _is_plain(values[0]) else None
+    if not values or not _is_plain(values[0]):
+        return None
+    text = values[0].text if _is_whole(node) else bracketed(values[0])
+    return changed(spot.tree, [replace(node, text)])
 
 
 def set_keyword(name: str, value: str) -> Changer:
@@ -102,9 +108,7 @@ def only_in_eager(spot: Spot, node: Node) -> Change | None:
     if not spot.imports("torch"):
         return None
     text = f"not torch.compiler.is_compiling() and {node.text}"
-    parent = node.parent
-    loose = parent is not None and parent.kind in _LOOSE
-    return changed(spot.tree, [replace(node, text if loose else f"({text})")])
+    return changed(spot.tree, [replace(node, text if _is_whole(node) else f"({text})")])
 
 
 def is_leaf(spot: Spot, node: Node) -> Change | None:
@@ -170,10 +174,15 @@ def as_dict(spot: Spot, node: Node) -> Change | None:
 
 
 def as_subclass(spot: Spot, node: Node) -> Change | None:
-    """`Mine(...)` becomes `torch.Tensor(...).as_subclass(Mine)`."""
-    if not spot.imports("torch"):
-        return None
+    """`Mine(...)` becomes `torch.Tensor(...).as_subclass(Mine)`, for a class of the file that has no `__init__`."""
     name = node.children[0]
+    classes = [each for each in spot.every("ClassDef") if defined_name(each) == last_name(name)]
+    if len(classes) != 1 or not spot.imports("torch"):
+        return None
+    bases = [child.text for child in classes[0].children if child.kind == "Arguments"]
+    methods = [defined_name(each) for each in classes[0].children[-1].children if each.kind == "FunctionDef"]
+    if bases not in (["(torch.Tensor)"], ["(Tensor)"]) or "__init__" in methods:
+        return None
     edits = [replace(name, "torch.Tensor"), (node.end, node.end, f".as_subclass({name.text})")]
     return changed(spot.tree, edits)
 
@@ -195,7 +204,7 @@ def without_handle(spot: Spot, node: Node) -> Change | None:
 def strided_view(spot: Spot, node: Node) -> Change | None:
     """`x.set_(y, offset, size, stride)` becomes `x.set_(y.as_strided(size, stride, offset))`, for a tensor `y`."""
     values = positional(node)
-    is_tensor = re.search(r"set_ [\[(]?TensorVariable\(\)", spot.message)
+    is_tensor = re.search(rf"set_ [\[(]{_TENSOR}", spot.message)
     if len(values) != 4 or len(node.children) != 5 or not is_tensor or not all(map(_is_plain, values)):
         return None
     source, offset, size, stride = (value.text for value in values)
@@ -204,9 +213,10 @@ def strided_view(spot: Spot, node: Node) -> Change | None:
 
 
 def index_by_int(spot: Spot, node: Node) -> Change | None:
-    """`a[i]` becomes `a[int(i)]`."""
+    """`a[i]` becomes `a[int(i)]`, for a tensor `i`."""
     index = node.children[1]
-    return changed(spot.tree, [replace(index, f"int({index.text})")]) if index.kind in _ATOMS else None
+    is_tensor = re.search(rf"mp_subscript_impl: .*{_TENSOR}\)*$", spot.message, re.MULTILINE)
+    return changed(spot.tree, [replace(index, f"int({index.text})")]) if is_tensor and index.kind in _ATOMS else None
 
 
 def grid_of_one(spot: Spot, node: Node) -> Change | None:
@@ -255,7 +265,7 @@ def _waits(statement: Node, value: Node) -> list[tuple[int, int, str]] | None:
         return None
     edits = []
     for use in function.walk():
-        if use.kind != "Name" or use.text != target.text or use == target:
+        if use.kind not in ("Name", "Identifier") or use.text != target.text or use == target:
             continue
         waiting = statement_of(use)
         edit = delete_statement(waiting) if waiting.text == f"{target.text}.wait()" else None
@@ -267,6 +277,14 @@ def _waits(statement: Node, value: Node) -> list[tuple[int, int, str]] | None:
 
 def bracketed(node: Node) -> str:
     return node.text if node.kind in _ATOMS else f"({node.text})"
+
+
+def _is_whole(node: Node) -> bool:
+    """Whether nothing around it binds it, so that what comes in its place needs no brackets."""
+    parent = node.parent
+    if parent is not None and parent.kind == "Call":
+        return parent.children[0] != node
+    return parent is not None and parent.kind in _LOOSE
 
 
 def _is_plain(node: Node) -> bool:

@@ -15,6 +15,7 @@ from graphmend._reporting.spot import (
     keyword,
     last_name,
     positional,
+    qualified_name,
 )
 from graphmend._tree import Node
 
@@ -22,10 +23,12 @@ from graphmend._tree import Node
 def remove_disable(spot: Spot, node: Node) -> Change | None:
     """`@torch.compiler.disable` goes from the function that is called, or `f = torch.compiler.disable(g)` its call."""
     name = last_name(node.children[0])
+    # The function as Dynamo names it; another one may be spelled the same.
+    meant = re.search(r"<function (.+?) at ", spot.message)
     marks = [
         mark
         for function in spot.every("FunctionDef")
-        if defined_name(function) == name
+        if defined_name(function) == name and (meant is None or qualified_name(function) == meant[1])
         for mark in function.children
         if mark.kind == "Decorator" and _is_disable(mark.children[0])
     ]
@@ -36,6 +39,7 @@ def remove_disable(spot: Spot, node: Node) -> Change | None:
         and last_name(statement.children[0]) == name
         and is_call(statement.children[1], "disable")
         and positional(statement.children[1])
+        and (meant is None or last_name(positional(statement.children[1])[0]) == meant[1].rpartition(".")[2])
     ]
     if len(marks) + len(makers) != 1:
         return None
@@ -92,14 +96,15 @@ def retain_first_graph(spot: Spot, node: Node) -> Change | None:
 
 
 def detach_input(spot: Spot, node: Node) -> Change | None:
-    """`x = x.detach().requires_grad_()` first of all, for the parameter that Dynamo names."""
-    names = set(re.findall(r"L\['(\w+)'\]", spot.message))
+    """`h = h.detach()` first of all, for the parameters that Dynamo names, if no gradient is asked for by them."""
+    names = sorted(set(re.findall(r"L\['(\w+)'\]", spot.message)))
     function = enclosing(node, "FunctionDef")
-    if function is None or len(names) != 1:
+    asked = positional(node)[1:2]
+    if function is None or spot.is_inlined or not names or not asked:
         return None
-    (name,) = names
-    parameters = [child for child in function.children if child.kind == "Parameters"]
-    if not parameters or name not in [each.first_token.text for each in parameters[0].children]:
+    parameters = [each for child in function.children if child.kind == "Parameters" for each in child.children]
+    inputs = {each.text for each in asked[0].walk() if each.kind == "Name"}
+    if inputs & set(names) or not set(names) <= {each.first_token.text for each in parameters}:
         return None
     body = function.children[-1].children
     # A text at the start is the function's description.
@@ -108,7 +113,7 @@ def detach_input(spot: Spot, node: Node) -> Change | None:
     indent = spot.tree.text[line : first.start]
     if indent.strip():
         return None
-    return changed(spot.tree, [(line, line, f"{indent}{name} = {name}.detach().requires_grad_()\n")])
+    return changed(spot.tree, [(line, line, "".join(f"{indent}{name} = {name}.detach()\n" for name in names))])
 
 
 def _is_text(statement: Node) -> bool:

@@ -18,7 +18,7 @@ from graphmend._mending.scope import is_users
 from graphmend._reporting.advice import advice_for
 from graphmend._reporting.decisions import decision_for
 from graphmend._reporting.edits import Change
-from graphmend._reporting.spot import Spot, spot_at
+from graphmend._reporting.spot import Spot, tree_of
 
 # What the kinds of mends mean to a reader.
 _DONE = {
@@ -104,7 +104,8 @@ class Break:
         if own is None:
             return None
         columns = (self.column, self.end_column) if own == (self.file, self.line) else (None, None)
-        return spot_at(*own, self.message, *columns)
+        tree = tree_of(own[0])
+        return Spot(tree, own[1], self.message, *columns, bool(self.around)) if tree else None
 
     def _sentences(self) -> tuple[str, str]:
         decision, own = decision_for(self.gb_type), self._own() or (self.file, self.line)

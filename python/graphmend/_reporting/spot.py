@@ -23,6 +23,8 @@ class Spot:
     # Characters in the line, from 0; None when they are not known.
     column: int | None = None
     end_column: int | None = None
+    # Whether the function was called by the one that is compiled.
+    is_inlined: bool = False
 
     def only(self, is_meant: Callable[[Node], bool]) -> Node | None:
         """The one node on the line that is meant."""
@@ -45,10 +47,9 @@ class Spot:
         )
 
 
-def spot_at(file: str, line: int, message: str = "", column: int | None = None, end: int | None = None) -> Spot | None:
+def tree_of(file: str) -> Tree | None:
     """Nothing when the source is not there, or is not Python."""
-    tree = _tree("".join(linecache.getlines(file)))
-    return Spot(tree, line, message, column, end) if tree is not None else None
+    return _tree("".join(linecache.getlines(file)))
 
 
 @functools.lru_cache(maxsize=8)
@@ -107,6 +108,19 @@ def defined_name(definition: Node) -> str:
     return texts[texts.index("class" if definition.kind == "ClassDef" else "def") + 1]
 
 
+def qualified_name(definition: Node) -> str:
+    """As `__qualname__` has it."""
+    names = [defined_name(definition)]
+    outer = definition.parent
+    while outer is not None:
+        if outer.kind == "FunctionDef":
+            names[:0] = [defined_name(outer), "<locals>"]
+        elif outer.kind == "ClassDef":
+            names.insert(0, defined_name(outer))
+        outer = outer.parent
+    return ".".join(names)
+
+
 def code_tokens(node: Node) -> list[Token]:
     """Its tokens without comments and ends of lines."""
     return [token for token in node.tokens if token.text.strip() and not token.text.startswith("#")]
@@ -130,12 +144,17 @@ def of_kind(kind: str) -> Finder:
     return lambda spot: spot.only(lambda node: node.kind == kind)
 
 
+def loop(spot: Spot) -> Node | None:
+    """Finds the `for` whose head is on the line."""
+    return spot.only(lambda node: node.kind == "For" and node.line == spot.line)
+
+
 def call_in_message(pattern: str) -> Finder:
-    """Finds the call of what the message names; where it names nothing, the only call."""
+    """Finds the call of what the message names; where the line does not spell it so, the only call."""
 
     def find(spot: Spot) -> Node | None:
         named = re.search(pattern, spot.message)
-        return call(*([named[1]] if named else ()))(spot)
+        return (call(named[1])(spot) if named else None) or call()(spot)
 
     return find
 

@@ -3,6 +3,8 @@
 from graphmend._reporting.decisions import autograd, calls, compiler, modules, objects, tensors
 from graphmend._reporting.decisions.decision import Decision
 
+__all__ = ["DECISIONS", "Decision", "decision_for"]
+
 DECISIONS: tuple[Decision, ...] = tuple(
     sorted(
         (each for group in (autograd, calls, compiler, modules, objects, tensors) for each in group.DECISIONS),

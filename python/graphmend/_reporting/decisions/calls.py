@@ -2,7 +2,7 @@
 
 from graphmend._reporting.changes import grid_of_one, limited, wait_at_once
 from graphmend._reporting.decisions.decision import Decision
-from graphmend._reporting.spot import call_of_function, is_call, keyword, of_kind
+from graphmend._reporting.spot import call_of_function, is_call, keyword, loop, of_kind
 
 _OPAQUE = (
     "if it only talks to the outside, declare it by `graphmend.effect` or the setting `effects`; if it computes on "
@@ -83,7 +83,7 @@ DECISIONS = (
         "infinite generator detected",
         "how many values {it} takes from a generator that does not end",
         "take a number of them that is known, by `itertools.islice`, and write the number for `...`",
-        of_kind("For"),
+        loop,
         limited,
     ),
 )
