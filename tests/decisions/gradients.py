@@ -168,3 +168,19 @@ example(
     inputs="torch.ones(3)",
     goes=True,
 )
+example(
+    "GB0373",
+    "def f(x):\n    y = (x * x).sum()\n    return torch.autograd.grad(y, x)[0]\n",
+    "autograd.grad",
+    "+ torch._dynamo.config.compiled_autograd = False",
+    inputs=LEAF,
+    goes=True,
+    settings={**TRACED, "compiled_autograd": True},
+)
+example(
+    "GB2019",
+    TWICE.replace("return x * 2", "ctx.mark_dirty(x)\n        x.mul_(2)\n        return x + 1")
+    + "def f(x):\n    return Twice.apply(x * 1)\n",
+    "ctx.mark_dirty",
+    inputs=LEAF,
+)

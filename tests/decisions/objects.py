@@ -53,3 +53,11 @@ example(
     "-     return x if hash(a) != hash(b) else x + 1",
     "+     return x if a != b else x + 1",
 )
+example("GB0190", "def f(x):\n    return getattr(torch, x)\n", "getattr(", inputs=ONES)
+example(
+    "GB0254",
+    "class State:\n    pass\n\nSTATE = State()\n\ndef f(x):\n    setattr(STATE, x, 1)\n    return x + 1\n",
+    "setattr(",
+    inputs=ONES,
+)
+example("GB4501", "def f(x):\n    mine = [x]\n    return x + 1, id(mine)\n", "id(mine)", inputs=ONES)

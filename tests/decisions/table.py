@@ -12,8 +12,8 @@ HEAD = """\
 # Breaks that are your decision
 
 {total} of Dynamo's types of breaks in torch 2.13 ask you something: what the program is to mean hangs on the answer. \
-`graphmend.explain` and the reports name the question and, for {changes} of the types, show the smallest change of your \
-own lines that gives the answer with which the graph stays whole. It is shown only where it can be told from the \
+`graphmend.explain` and the reports name the question and, for {changes} of the types, show the smallest change of \
+your own lines that gives the answer with which the graph stays whole. It is shown only where it can be told from the \
 source; `...` stands for what only you know. {run} of the examples here are programs that the tests run, and {goes} of \
 those do not break so any more with the change.
 

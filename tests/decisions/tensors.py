@@ -162,3 +162,52 @@ example(
     inputs="torch.ones(3), torch.Generator()",
     goes=True,
 )
+example(
+    "GB0016",
+    "def f(x):\n    y = torch.nested.nested_tensor([x, x])\n    return y + 1\n",
+    "return y",
+    "-     y = torch.nested.nested_tensor([x, x])",
+    "+     y = torch.nested.nested_tensor([x, x], layout=torch.jagged)",
+    inputs="torch.ones(3)",
+    goes=True,
+)
+example(
+    "GB0087",
+    OPERATOR.format(space="decided_error").replace(
+        "def f", 'def fake(x):\n    raise NotImplementedError\n\nlibrary._register_fake("twice", fake)\n\ndef f'
+    ),
+    "torch.ops",
+    '+ @torch.library.register_fake("decided_error::twice")',
+    "+ def shape_of_twice(*args, **kwargs):",
+    "+     return torch.empty(...)",
+    inputs="torch.ones(3)",
+)
+example(
+    "GB0130",
+    "def f(x):\n    x.sparse_resize_and_clear_((3,), 1, 0)\n    return x\n",
+    "x.sparse",
+    inputs="torch.ones(3)",
+)
+example(
+    "GB0164",
+    """
+class Mine(torch.Tensor):
+    shape = 3
+
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        return super().__torch_function__(function, types, args, kwargs or {})
+
+def f(x):
+    y = x.as_subclass(Mine)
+    return x + y.shape
+""",
+    "y.shape",
+    inputs="torch.ones(3)",
+)
+example(
+    "GB0374",
+    "def f(x, i):\n    y = torch.sparse_csr_tensor(i, i, x)\n    return y.to_dense() + 1\n",
+    "torch.sparse_csr",
+    inputs="torch.ones(3), torch.tensor([0, 1, 2])",
+)

@@ -127,10 +127,19 @@ def test_all_that_is_told_has_the_decision_and_the_change(tmp_path: Path) -> Non
     # What is not the user's is not changed, but who called it may be.
     inside = Break(entry.gb_type, ast.__file__, 1, "g", None, "")
     assert inside.change is None
+    assert inside.advice.endswith("; it is in `ast.py`, which is not yours: else call it outside of the compiled part")
     assert dataclasses.replace(inside, around=((str(path), 3, "f"),)).change == entry.change
     assert (
         Break(entry.gb_type, "/no/such/file.py", 3, "f", None, "").decides == "whether the graph is to end at this line"
     )
+
+
+def test_a_line_in_the_middle_of_a_statement_is_not_repeated(tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text("def f(x):\n    y = reads(\n        x,\n    )\n    return x.values()\n", encoding="utf-8")
+    told = [Break("Attempted to wrap sparse Tensor", str(path), line, "f", None, "").decides for line in (2, 3, 4, 5)]
+    assert ["this line" in text for text in told] == [True, False, True, False]
+    assert "`x,`" in told[1] and "`return x.values()`" in told[3]
 
 
 def test_lines_to_add_say_where(tmp_path: Path) -> None:

@@ -91,25 +91,33 @@ class Break:
     @property
     def change(self) -> Change | None:
         """The smallest change of your own lines that answers the decision, where it can be told from the source."""
-        decision, spot = decision_for(self.gb_type), self._spot()
-        return decision.change_at(spot) if decision and spot and not self.mend else None
+        decision = decision_for(self.gb_type)
+        if decision is None or self.mend or not is_users(self._own()[0]):
+            return None
+        spot = self._spot()
+        return decision.change_at(spot) if spot else None
 
-    def _own(self) -> tuple[str, int] | None:
-        """The innermost line that is the user's."""
+    def _own(self) -> tuple[str, int]:
+        """The innermost line that is the user's; the one that broke where none is."""
         places = [(self.file, self.line), *((file, line) for file, line, _ in self.around)]
-        return next((place for place in places if is_users(place[0])), None)
+        return next((place for place in places if is_users(place[0])), places[0])
 
     def _spot(self) -> Spot | None:
         own = self._own()
-        if own is None:
-            return None
         columns = (self.column, self.end_column) if own == (self.file, self.line) else (None, None)
         tree = tree_of(own[0])
         return Spot(tree, own[1], self.message, *columns, bool(self.around)) if tree else None
 
     def _sentences(self) -> tuple[str, str]:
-        decision, own = decision_for(self.gb_type), self._own() or (self.file, self.line)
-        return decision.sentences(self._spot(), linecache.getline(*own)) if decision else ("", "")
+        decision = decision_for(self.gb_type)
+        if decision is None:
+            return "", ""
+        decides, to_do = decision.sentences(self._spot(), linecache.getline(*self._own()))
+        if not is_users(self.file) and self.change is None:
+            to_do += (
+                f"; it is in `{Path(self.file).name}`, which is not yours: else call it outside of the compiled part"
+            )
+        return decides, to_do
 
     def to_dict(self) -> dict[str, Any]:
         change = self.change

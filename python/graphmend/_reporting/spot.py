@@ -26,9 +26,20 @@ class Spot:
     # Whether the function was called by the one that is compiled.
     is_inlined: bool = False
 
+    @functools.cached_property
+    def nodes(self) -> list[Node]:
+        """All that the line is part of, parents before children."""
+        found: list[Node] = []
+        around = [self.tree.root]
+        while around:
+            node = around.pop()
+            found.append(node)
+            around += [child for child in node.children if child.line <= self.line <= child.end_line]
+        return found
+
     def only(self, is_meant: Callable[[Node], bool]) -> Node | None:
         """The one node on the line that is meant."""
-        found = [node for node in self.tree.walk() if is_meant(node) and node.line <= self.line <= node.end_line]
+        found = [node for node in self.nodes if is_meant(node)]
         if len(found) > 1 and self.column is not None:
             columns = (self.column + 1, (self.end_column or 0) + 1)
             found = [node for node in found if (node.column, node.end_column) == columns]

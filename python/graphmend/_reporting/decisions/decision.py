@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from graphmend._reporting.changes import Changer
 from graphmend._reporting.edits import Change
 from graphmend._reporting.spot import Finder, Spot
+from graphmend._tree import parse
 
 # Longer expressions are not repeated in a sentence.
 _LONGEST = 60
@@ -29,8 +30,11 @@ class Decision:
     def sentences(self, spot: Spot | None, source: str) -> tuple[str, str]:
         """The decision and what to do, about this line."""
         node = self.finds(spot) if self.finds and spot else None
-        text = " ".join((node.text if node else source).split()).rstrip(":")
-        it = f"`{text}`" if text and len(text) <= _LONGEST and "`" not in text else "this line"
+        text = node.text if node else source.strip()
+        # A line that begins or ends in the middle of a statement says nothing by itself.
+        is_whole = node or any(parse(f"async def f():\n while a:\n  {text}\n{rest}").ok for rest in ("", "   pass\n"))
+        text = " ".join(text.split()).rstrip(":")
+        it = f"`{text}`" if text and is_whole and len(text) <= _LONGEST and "`" not in text else "this line"
         return self.decides.replace("{it}", it), self.to_do.replace("{it}", it)
 
     def change_at(self, spot: Spot) -> Change | None:
