@@ -5,6 +5,14 @@ from .examples import example
 ONES = "torch.ones(3)"
 
 example(
+    "GB0003",
+    "def f(x):\n    for i in range(3):\n        yield x + i\n",
+    "def f",
+    "+ def list_of_f(*args, **kwargs):",
+    "+     return list(f(*args, **kwargs))",
+    inputs=ONES,
+)
+example(
     "GB0025",
     "def f(x):\n    y = x + 1\n    torch._dynamo.graph_break()\n    return y * 2\n",
     "graph_break()",

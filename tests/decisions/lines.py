@@ -16,13 +16,6 @@ def added(number: str, text: str, *rows: str, head: str = "", message: str = "")
 
 PARAMETER = ("w = torch.nn.Parameter(x * 2)", "- w = torch.nn.Parameter(x * 2)", "+ w = x * 2")
 
-example(
-    "GB0003",
-    "def steps(x):\n    for i in range(3):\n        yield x + i\n",
-    "def steps",
-    "+ def list_of_steps(*args, **kwargs):",
-    "+     return list(steps(*args, **kwargs))",
-)
 added("GB0014", "y, _ = self.lstm(x)", "+ torch._dynamo.config.allow_rnn = True")
 NESTED = "NESTED = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])\n\n"
 JAGGED = (
@@ -56,7 +49,7 @@ line("GB0101", "HANDLE = x.register_hook(hook)", "- HANDLE = x.register_hook(hoo
 line("GB0103", "y = mine.relu()")
 line("GB0121", 'self.register_buffer("seen", x)')
 line("GB0138", "ctx.save_for_backward(x)")
-line("GB0139", "ctx.set_materialize_grads(False)")
+line("GB0139", "ctx.mark_shared_storage((x, y))")
 KEY = "mp_subscript_impl: NNModuleVariable() TensorVariable()"
 line("GB0153", "y = self.layers[i](x)", "- y = self.layers[i](x)", "+ y = self.layers[int(i)](x)", message=KEY)
 line("GB0161", "y = x * self.scale")
@@ -104,4 +97,10 @@ line("GB4778", "y = lambda z: z + x")
 line("GB5173", "y = x + self.bias", "- y = x + self.bias", "+ y = x + self.bias.to(x.device)")
 line("GB5458", "y = x * Shared.scale")
 line("GB5748", "y = torch.autograd.grad(x.sum(), edge)")
-line("GB7324", "y = (x * 2).requires_grad_()", "- y = (x * 2).requires_grad_()", "+ y = (x * 2)")
+example(
+    "GB7324",
+    "def f(x):\n    y = (x * 2).requires_grad_()\n    return y + 1\n",
+    "return y",
+    "-     y = (x * 2).requires_grad_()",
+    "+     y = (x * 2)",
+)

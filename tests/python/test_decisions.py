@@ -88,6 +88,7 @@ def test_the_change_of_each_line(example: Example) -> None:
         ("GB0216", "kernel[grid](x)"),
         ("GB0090", "y = library.call(x)"),
         ("GB1220", "y = a > b"),
+        ("GB0001", "y = x.as_subclass(torch.Tensor)"),
     ],
 )
 def test_no_change_where_it_cannot_be_told(number: str, text: str) -> None:
@@ -140,6 +141,14 @@ def test_a_line_in_the_middle_of_a_statement_is_not_repeated(tmp_path: Path) -> 
     told = [Break("Attempted to wrap sparse Tensor", str(path), line, "f", None, "").decides for line in (2, 3, 4, 5)]
     assert ["this line" in text for text in told] == [True, False, True, False]
     assert "`x,`" in told[1] and "`return x.values()`" in told[3]
+
+
+def test_a_generator_that_is_marked() -> None:
+    source = "@first\n@second\ndef steps(x):\n    yield x\n"
+    decision = decision_for("Attempt to trace generator")
+    assert decision is not None
+    for line, rows in ((1, 2), (3, 2), (2, 0), (4, 0)):
+        assert len(shown(decision.change_at(Spot(parse(source), line)))) == rows
 
 
 def test_lines_to_add_say_where(tmp_path: Path) -> None:

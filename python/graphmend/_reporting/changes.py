@@ -66,6 +66,12 @@ def strip_method(spot: Spot, node: Node) -> Change | None:
     return changed(spot.tree, [replace(node, receiver(node.children[0]))])
 
 
+def plain_tensor(spot: Spot, node: Node) -> Change | None:
+    """`x.as_subclass(Mine)` becomes `x`."""
+    is_plain_already = any(last_name(value) == "Tensor" for value in positional(node))
+    return None if is_plain_already else strip_method(spot, node)
+
+
 def unwrap_call(spot: Spot, node: Node) -> Change | None:
     """`f(a, ...)` becomes `a`."""
     values = positional(node)

@@ -155,6 +155,23 @@ def of_kind(kind: str) -> Finder:
     return lambda spot: spot.only(lambda node: node.kind == kind)
 
 
+def definition(spot: Spot) -> Node | None:
+    """Finds the function whose head is on the line, or the first of its marks, where Python says that it starts."""
+    heads = [each for each in spot.every("FunctionDef") if spot.line in (each.line, each.children[0].line)]
+    return heads[0] if len(heads) == 1 else None
+
+
+def in_function(names: Finder, is_meant: Callable[[Node], bool]) -> Finder:
+    """Finds on the line what `names` finds; else the only node of the function around that is meant."""
+
+    def find(spot: Spot) -> Node | None:
+        functions = [node for node in spot.nodes if node.kind == "FunctionDef"]
+        found = [node for node in functions[-1].walk() if is_meant(node)] if functions else []
+        return names(spot) or (found[0] if len(found) == 1 else None)
+
+    return find
+
+
 def loop(spot: Spot) -> Node | None:
     """Finds the `for` whose head is on the line."""
     return spot.only(lambda node: node.kind == "For" and node.line == spot.line)

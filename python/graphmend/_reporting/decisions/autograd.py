@@ -18,7 +18,7 @@ from graphmend._reporting.changes_elsewhere import (
     retain_first_graph,
 )
 from graphmend._reporting.decisions.decision import Decision
-from graphmend._reporting.spot import attribute, call, keyword, method, of_kind
+from graphmend._reporting.spot import attribute, call, in_function, is_method_call, keyword, method, of_kind
 from graphmend._tree import Node
 
 _HANDLE = (
@@ -98,8 +98,7 @@ DECISIONS = (
         "GB0139",
         "Unsupported autograd.Function context method",
         "whether the backward pass needs what {it} asks of the context",
-        "keep to `save_for_backward`, `mark_dirty`, `mark_non_differentiable` and attributes of `ctx`; for "
-        "`set_materialize_grads(False)`, let `backward` take zeros in place of `None`",
+        "keep to `save_for_backward`, `mark_dirty`, `mark_non_differentiable` and attributes of `ctx`",
     ),
     Decision(
         "GB0140",
@@ -251,9 +250,9 @@ DECISIONS = (
     Decision(
         "GB7324",
         "returning intermediate with requires_grad_()",
-        "whether somebody goes backward from what is returned to the leaf that `requires_grad_` makes inside",
+        "whether somebody goes backward from what is returned to the leaf that {it} makes inside",
         _LEAF,
-        method("requires_grad_"),
+        in_function(method("requires_grad_"), lambda node: is_method_call(node, "requires_grad_")),
         strip_method,
     ),
     Decision(

@@ -3,16 +3,16 @@
 from graphmend._reporting.changes import only_in_eager, remove_statement, setting
 from graphmend._reporting.changes_elsewhere import listed, raise_limit, remove_disable
 from graphmend._reporting.decisions.decision import Decision
-from graphmend._reporting.spot import call, call_of_function, of_kind
+from graphmend._reporting.spot import call, call_of_function, definition
 
 DECISIONS = (
     Decision(
         "GB0003",
         "Attempt to trace generator",
         "whether the values are needed one by one, or may all be computed before the first is used",
-        "a generator is not compiled itself: compile a function that makes a list of it, or the function that each "
-        "step calls",
-        of_kind("FunctionDef"),
+        "a generator is not compiled itself: compile a function that makes a list of it, or the function that does one "
+        "step",
+        definition,
         listed,
     ),
     Decision(

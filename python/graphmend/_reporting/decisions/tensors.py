@@ -4,6 +4,7 @@ from graphmend._reporting.changes import (
     as_subclass,
     keep_dtype,
     number_of_classes,
+    plain_tensor,
     remove_statement,
     same_object,
     set_keyword,
@@ -29,7 +30,7 @@ DECISIONS = (
         "go on with the plain tensor and make the subclass from the result; a subclass with `__torch_dispatch__`, or "
         "one that is made while tracing, is not entered by `as_subclass`",
         method("as_subclass"),
-        strip_method,
+        plain_tensor,
     ),
     Decision(
         "GB0015",
@@ -122,8 +123,7 @@ DECISIONS = (
         "GB0163",
         "Unsupported tensor subclass attribute access",
         "whether the compiled part needs what {it} tells of the subclass's tensor",
-        "read it before the compiled part and pass it in, or read it from the plain tensor, by "
-        "`as_subclass(torch.Tensor)`",
+        "read it before the compiled part, and pass it in",
     ),
     Decision(
         "GB0164",
