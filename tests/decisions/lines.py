@@ -94,7 +94,13 @@ line("GB3326", "block = create_1d_tma_descriptor(pointer, size, 64, 4)")
 line("GB3383", "options = Options(scale=2)")
 line("GB4197", "y = (x + 1).share_memory_()", "- y = (x + 1).share_memory_()", "+ y = (x + 1)")
 line("GB4778", "y = lambda z: z + x")
-line("GB5173", "y = x + self.bias", "- y = x + self.bias", "+ y = x + self.bias.to(x.device)")
+line(
+    "GB5173",
+    "y = x + self.bias",
+    "- y = x + self.bias",
+    "+ y = x + self.bias.to(x.device)",
+    message="call_function <built-in function add>",
+)
 line("GB5458", "y = x * Shared.scale")
 line("GB5748", "y = torch.autograd.grad(x.sum(), edge)")
 example(

@@ -35,6 +35,8 @@ Changer = Callable[[Spot, Node], Change | None]
 # A tensor, as Dynamo prints it.
 _TENSOR = r"(?:LazyVariableTracker\(realized: )?TensorVariable\(\)"
 _ATOMS = ("Name", "Attribute", "Call", "Subscript", "Number", "String", "List", "Dict", "Constant")
+# As the message names them.
+_OPERATORS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "@": "matmul", "//": "floordiv", "%": "mod"}
 # What holds an expression that needs no brackets.
 _LOOSE = ("If", "Elif", "While", "Assign", "Return")
 
@@ -194,8 +196,11 @@ def as_subclass(spot: Spot, node: Node) -> Change | None:
 
 
 def to_left_device(spot: Spot, node: Node) -> Change | None:
-    """`a + b` becomes `a + b.to(a.device)`."""
+    """`a + b` becomes `a + b.to(a.device)`, where the message says that it is this operator that was called."""
     left, right = node.children
+    sign = spot.tree.text[left.end : right.start].strip("() ")
+    if f"<built-in function {_OPERATORS.get(sign)}>" not in spot.message:
+        return None
     if left.kind not in ("Name", "Attribute") or not _is_plain(right) or right.end != node.end:
         return None
     return changed(spot.tree, [replace(right, f"{bracketed(right)}.to({left.text}.device)")])

@@ -172,24 +172,30 @@ def in_function(names: Finder, is_meant: Callable[[Node], bool]) -> Finder:
     return find
 
 
+def started_kernel(spot: Spot) -> Node | None:
+    """Finds `kernel[grid]` of `kernel[grid](...)`."""
+    started = spot.only(lambda node: is_call(node) and node.children[0].kind == "Subscript")
+    return started.children[0] if started else None
+
+
 def loop(spot: Spot) -> Node | None:
     """Finds the `for` whose head is on the line."""
     return spot.only(lambda node: node.kind == "For" and node.line == spot.line)
 
 
-def call_in_message(pattern: str) -> Finder:
-    """Finds the call of what the message names; where the line does not spell it so, the only call."""
-
-    def find(spot: Spot) -> Node | None:
-        named = re.search(pattern, spot.message)
-        return (call(named[1])(spot) if named else None) or call()(spot)
-
-    return find
+def _call_in_message(spot: Spot, pattern: str) -> Node | None:
+    named = re.search(pattern, spot.message)
+    return call(named[1])(spot) if named else None
 
 
-# As Dynamo prints a class, and a function.
-call_of_class = call_in_message(r"<class '[^']*?(\w+)'>")
-call_of_function = call_in_message(r"<(?:function|bound method|method) (?:[^ ]*\.)?(\w+)")
+def call_of_class(spot: Spot) -> Node | None:
+    """Finds the call of the class that the message names."""
+    return _call_in_message(spot, r"<class '[^']*?(\w+)'>")
+
+
+def call_of_function(spot: Spot) -> Node | None:
+    """Finds the call of the function that the message names; where the line does not spell it so, the only call."""
+    return _call_in_message(spot, r"<(?:function|bound method|method) (?:[^ ]*\.)?(\w+)") or call()(spot)
 
 
 def operator_call(spot: Spot) -> Node | None:

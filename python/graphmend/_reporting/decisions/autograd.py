@@ -46,7 +46,7 @@ DECISIONS = (
         "Attempted to represent unregistered RemovableHandle",
         "whether the hook whose handle {it} uses has to go in the compiled part",
         "register and remove a hook in the same function, or remove it before or after the compiled part",
-        method("remove"),
+        lambda spot: spot.only(lambda node: is_method_call(node, "remove") and len(node.children) == 1),
         remove_statement,
     ),
     Decision(

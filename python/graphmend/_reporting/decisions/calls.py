@@ -2,7 +2,7 @@
 
 from graphmend._reporting.changes import grid_of_one, limited, wait_at_once
 from graphmend._reporting.decisions.decision import Decision
-from graphmend._reporting.spot import call_of_function, is_call, keyword, loop, of_kind
+from graphmend._reporting.spot import call_of_function, is_call, keyword, loop, started_kernel
 
 _OPAQUE = (
     "if it only talks to the outside, declare it by `graphmend.effect` or the setting `effects`; if it computes on "
@@ -56,7 +56,7 @@ DECISIONS = (
         "unsupported grid type for triton hop check_grid",
         "how many programs of the kernel {it} starts along each axis",
         "give the grid as a tuple, or as a function that returns one",
-        of_kind("Subscript"),
+        started_kernel,
         grid_of_one,
     ),
     Decision(
