@@ -54,6 +54,7 @@ DECISIONS = (
         "Non-function or method in subclass of torch.autograd.Function",
         "what plain function the forward pass of {it} is",
         "write `forward` as a function with `def`, and let it call what it is made of (a `partial`, an object)",
+        call("apply"),
         also=("autograd.Function.apply: non-function or method forward",),
     ),
     Decision(
@@ -93,12 +94,14 @@ DECISIONS = (
         "Unsupported autograd.Function context `save_for_backward`",
         "whether {it} has to save on a context that `apply` did not make",
         "call the function by `apply`, which makes the context, and not its `forward` with a context of your own",
+        method("save_for_backward"),
     ),
     Decision(
         "GB0139",
         "Unsupported autograd.Function context method",
         "whether the backward pass needs what {it} asks of the context",
         "keep to `save_for_backward`, `mark_dirty`, `mark_non_differentiable` and attributes of `ctx`",
+        method(),
     ),
     Decision(
         "GB0140",
@@ -129,6 +132,7 @@ DECISIONS = (
         "Unsupported torch._C._ImperativeEngine method",
         "whether the compiled part needs {it} of autograd's engine",
         "ask the engine outside of the compiled part, or in a hook; inside, only `queue_callback` is known",
+        method(),
     ),
     Decision(
         "GB0166",
@@ -136,12 +140,14 @@ DECISIONS = (
         "when what {it} queues is to run: after the backward pass, or after this call",
         "call it after `backward` in plain Python; to keep the queue, compile the backward pass as well "
         "(`torch._dynamo.config.compiled_autograd`) with `fullgraph=True`",
+        method("queue_callback"),
     ),
     Decision(
         "GB0209",
         "torch.autograd._unsafe_preserve_version_counter escaped from compiled region",
         "how far the tensor's version is to be kept in {it}",
         "make it in the `with` that uses it, with nothing that breaks inside, and do not return it",
+        call("_unsafe_preserve_version_counter"),
     ),
     Decision(
         "GB0225",
@@ -196,6 +202,7 @@ DECISIONS = (
         "optimizer: pending mutation on parameter",
         "whether a parameter has to change in the same graph before {it}",
         "run what changes it (a closure, an in-place write) before, and compile the step of the optimizer by itself",
+        method("step"),
     ),
     Decision(
         "GB0372",
@@ -224,14 +231,16 @@ DECISIONS = (
     Decision(
         "GB2019",
         "Unsupported autograd.Function context `mark_dirty`",
-        "whether {it} has to be told of an input that changes, outside of `apply`",
+        "whether the input that {it} marks has to change in place, outside of `apply`",
         "call the function by `apply`, and not its `forward` with a context of your own",
+        method("mark_dirty"),
     ),
     Decision(
         "GB2464",
         "autograd.Function.apply: mark_dirty input not returned",
         "whether {it} changes its input in place, or makes a new tensor",
         "return the input that `mark_dirty` names, or leave the mark and the change in place away",
+        call("apply"),
     ),
     Decision(
         "GB4927",
@@ -246,6 +255,7 @@ DECISIONS = (
         "autograd.grad with external GradientEdge",
         "whether {it} has to start or end at an edge from outside of the compiled part",
         "pass the tensors themselves in, or call `autograd.grad` outside of the compiled part",
+        call("grad"),
     ),
     Decision(
         "GB7324",
@@ -260,6 +270,7 @@ DECISIONS = (
         "register_hook with stride-dependent code",
         "whether the hook that {it} registers has to look at how the gradient lies in memory",
         "let the hook compute with values alone: `grad.contiguous()` in place of asking `is_contiguous()`",
+        method("register_hook"),
     ),
     Decision(
         "GB8985",

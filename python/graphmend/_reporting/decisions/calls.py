@@ -2,7 +2,7 @@
 
 from graphmend._reporting.changes import grid_of_one, limited, wait_at_once
 from graphmend._reporting.decisions.decision import Decision
-from graphmend._reporting.spot import call_of_function, is_call, keyword, loop, started_kernel
+from graphmend._reporting.spot import call, call_of_function, is_call, keyword, loop, method, started_kernel
 
 _OPAQUE = (
     "if it only talks to the outside, declare it by `graphmend.effect` or the setting `effects`; if it computes on "
@@ -15,6 +15,7 @@ DECISIONS = (
         "Failed to convert args/kwargs to proxy",
         "which tensors and numbers of the object that {it} passes the operator needs",
         "pass those in place of the object; an operator takes tensors, numbers, and lists of them",
+        call(),
     ),
     Decision(
         "GB0142",
@@ -50,6 +51,7 @@ DECISIONS = (
         "can't handle functions not implemented in python ",
         "whether the method of C behind {it} has to be called in the compiled part",
         _OPAQUE,
+        method(),
     ),
     Decision(
         "GB0216",
@@ -64,6 +66,7 @@ DECISIONS = (
         "torch.fx.traceback.annotate escaped from compiled region",
         "which operations the note in {it} is for",
         "enter `annotate` in a `with` around them, with nothing that breaks inside, and do not keep it",
+        call("annotate"),
     ),
     Decision(
         "GB0361",
@@ -71,12 +74,14 @@ DECISIONS = (
         "whether the kernel has to be started the way {it} does",
         "start it as `kernel[grid](arguments)` without hooks and other options, or wrap the start by "
         "`torch.library.triton_op`",
+        call(),
     ),
     Decision(
         "GB2533",
         "reconstructing @contextmanager object",
         "where the context of {it} is to be entered: inside of the compiled part, or by its caller",
         "enter it by `with` inside, or return what it is made of, and make it outside",
+        call(),
     ),
     Decision(
         "GB2549",

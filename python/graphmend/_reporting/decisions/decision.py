@@ -8,7 +8,7 @@ from graphmend._reporting.spot import Finder, Spot
 from graphmend._tree import parse
 
 # Longer expressions are not repeated in a sentence.
-_LONGEST = 60
+_LONGEST = 72
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,8 @@ class Decision:
     def sentences(self, spot: Spot | None, source: str) -> tuple[str, str]:
         """The decision and what to do, about this line."""
         node = self.finds(spot) if self.finds and spot else None
+        if node and node.children and node.children[-1].kind == "Body":
+            node = None
         text = node.text if node else source.strip()
         # A line that begins or ends in the middle of a statement says nothing by itself.
         is_whole = node or any(parse(f"async def f():\n while a:\n  {text}\n{rest}").ok for rest in ("", "   pass\n"))

@@ -3,10 +3,10 @@
 from graphmend._reporting.changes import index_by_int, setting
 from graphmend._reporting.changes_elsewhere import original_parameters
 from graphmend._reporting.decisions.decision import Decision
-from graphmend._reporting.spot import of_kind
+from graphmend._reporting.spot import attribute, method, of_kind
 
 _KEY = (
-    "write the key as a number or a name that is known while tracing; `int(…)` of a tensor is read once and predicted, "
+    "write the key as a number or a name that is known while tracing; `int(…)` of a tensor is mended, "
     "or loop over all the modules and select by `torch.where`"
 )
 
@@ -23,6 +23,7 @@ DECISIONS = (
         "Custom __getattribute__ in nn.Module attribute access",
         "whether reading an attribute in {it} has to run your own `__getattribute__`",
         "write a `@property` for the attributes that need it, and leave the others to `nn.Module`",
+        attribute(),
     ),
     Decision(
         "GB0053",
@@ -36,6 +37,7 @@ DECISIONS = (
         "UnspecializedNNModuleVariable missing method",
         "whether {it} has to change the module itself in the compiled part",
         "call the module's own methods of `nn.Module` (registering, moving, applying) before the compiled part",
+        method(),
     ),
     Decision(
         "GB0153",
@@ -50,6 +52,7 @@ DECISIONS = (
         "Unsupported nn.Module attribute type",
         "whether what {it} reads has to be a descriptor of the class",
         "make it a method, a property, a constant or a tensor of the module, or set it on the object in `__init__`",
+        attribute(),
     ),
     Decision(
         "GB0202",
@@ -57,12 +60,14 @@ DECISIONS = (
         "whether the argument in {it} can be known while tracing",
         "call `parameters`, `named_modules` and the like with plain numbers, names and flags, or before the compiled "
         "part",
+        method(),
     ),
     Decision(
         "GB0211",
         "torch.nn.Module with a non-function custom __getattr__",
         "whether `__getattr__`, which {it} runs, has to be something else than a Python function",
         "define it with `def` in the class, and let it call the object or the function of C that it was",
+        attribute(),
     ),
     Decision(
         "GB0281",

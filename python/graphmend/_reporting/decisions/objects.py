@@ -3,7 +3,7 @@
 from graphmend._reporting.changes import as_dict, same_object
 from graphmend._reporting.changes_elsewhere import allow_slot
 from graphmend._reporting.decisions.decision import Decision
-from graphmend._reporting.spot import call_of_class, comparison_of
+from graphmend._reporting.spot import attribute, call, call_of_class, comparison_of
 
 _NAME = (
     "write the attribute's name, or take it from a constant; a value under a name that is computed belongs into a dict"
@@ -29,12 +29,14 @@ DECISIONS = (
         "getattr() with non-constant name argument",
         "which attribute {it} reads",
         _NAME,
+        call("getattr"),
     ),
     Decision(
         "GB0194",
         "isinstance() called on user defined object with C extensions",
         "whether the type has to be asked for in {it}, of an object that is made in C",
         "ask before the compiled part and pass the answer in",
+        call("isinstance"),
     ),
     Decision(
         "GB0198",
@@ -47,12 +49,14 @@ DECISIONS = (
         "non-const setattr name on user-defined object",
         "which attribute {it} sets",
         _NAME,
+        call("setattr"),
     ),
     Decision(
         "GB0256",
         "User-defined object with non-function __getattr__",
         "whether the object's `__getattr__`, which {it} runs, has to be something else than a Python function",
         "define `__getattr__` with `def` in its class, or read the attribute before the compiled part",
+        attribute(),
     ),
     Decision(
         "GB0257",
@@ -93,6 +97,7 @@ DECISIONS = (
         "Pydantic dataclass constructor",
         "whether what {it} gets has to be validated in the compiled part",
         "make the object before and pass it in, or use a dataclass of the standard library inside",
+        call_of_class,
     ),
     Decision(
         "GB4271",
@@ -105,6 +110,7 @@ DECISIONS = (
         "Reconstruction of FakeIdVariable",
         "whether the number that `id` gives is needed behind {it}, where the graph breaks",
         "compare by `is`, or take `id` of an object from outside of the compiled part",
+        call("id"),
     ),
     Decision(
         "GB4778",
@@ -117,6 +123,7 @@ DECISIONS = (
         "Custom metaclass with __getattribute__",
         "whether reading {it} from the class has to run the metaclass's `__getattribute__`",
         "read it from the class before the compiled part, or give the metaclass a property for it",
+        attribute(),
     ),
     Decision(
         "GB9316",

@@ -15,7 +15,7 @@ from graphmend._reporting.changes import (
 )
 from graphmend._reporting.changes_elsewhere import jagged, register_shape
 from graphmend._reporting.decisions.decision import Decision
-from graphmend._reporting.spot import call, call_of_class, comparison_of, method, of_kind, operator_call
+from graphmend._reporting.spot import attribute, call, call_of_class, comparison_of, method, of_kind, operator_call
 
 _JAGGED = (
     "make it with `layout=torch.jagged`, which Dynamo traces, or pad to one tensor with a mask; strided ones stay "
@@ -37,6 +37,7 @@ DECISIONS = (
         "Attempted to wrap sparse Tensor",
         "whether {it} has to work on a sparse tensor",
         "pass the tensor in as `to_dense()` if it fits, or pass its indices and values in as tensors of their own",
+        method(),
     ),
     Decision(
         "GB0016",
@@ -98,6 +99,7 @@ DECISIONS = (
         "Tensor subclass overridden method call",
         "whether {it} is to run your subclass's own method or `__torch_function__`",
         "give the method a name that `torch.Tensor` does not have, or handle it in `__torch_function__`",
+        method(),
     ),
     Decision(
         "GB0128",
@@ -112,24 +114,28 @@ DECISIONS = (
         "Unsupported Tensor.sparse_resize_() call",
         "whether the sparse tensor has to change its size by {it} in the compiled part",
         "resize it before the compiled part, or make a new one of the size it needs",
+        method("sparse_resize_"),
     ),
     Decision(
         "GB0130",
         "Unsupported Tensor.sparse_resize_and_clear_() call",
         "whether the sparse tensor has to be emptied by {it} in the compiled part",
         "make an empty one of that size before the compiled part, in place of clearing this one",
+        method("sparse_resize_and_clear_"),
     ),
     Decision(
         "GB0163",
         "Unsupported tensor subclass attribute access",
         "whether the compiled part needs what {it} tells of the subclass's tensor",
         "read it before the compiled part, and pass it in",
+        attribute(),
     ),
     Decision(
         "GB0164",
         "Unsupported tensor subclass overridden attribute access",
         "whether {it} means the subclass's own attribute or the tensor's",
         "give your attribute a name that `torch.Tensor` does not have, or make it a property",
+        attribute(),
     ),
     Decision(
         "GB0220",
@@ -176,6 +182,7 @@ DECISIONS = (
         "Sparse tensor creation not supported",
         "whether the sparse tensor of {it} has to be made in the compiled part",
         "make it before and keep it, or work with its indices and values (`index_add`, `scatter_add`) on dense ones",
+        call(),
     ),
     Decision(
         "GB4197",
@@ -214,5 +221,6 @@ DECISIONS = (
         "invalid ptr argument for create_tma_descriptor",
         "which tensor's memory the descriptor in {it} is of",
         "write the tensor's `data_ptr()` in the call itself, with no break between the two",
+        call("create_1d_tma_descriptor", "create_2d_tma_descriptor"),
     ),
 )
