@@ -280,6 +280,7 @@ class MendingCallback:
             column=place.column,
             end_column=place.end_column,
             sites=tuple(mended_code.sites(place).items()),
+            around=place.around,
         )
         if is_mended:
             _broken.update((site, entry) for site in mended_code.sites(place))

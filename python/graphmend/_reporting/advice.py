@@ -1,13 +1,10 @@
 """What a person can do about a place that is left. In: Dynamo's type of the break. Out: a sentence or two.
 
-Keyed on the words of Dynamo's types, which change less than their numbers do.
+Types that are the user's own decision are in `decisions`; these are the others. Keyed on the words of Dynamo's
+types, which change less than their numbers do.
 """
 
 import re
-
-_DISABLED = (
-    "the function is marked `torch.compiler.disable`; remove the mark, or move the call out of the compiled part"
-)
 
 # The first pattern that is found in the type decides.
 _ADVICE: tuple[tuple[str, str], ...] = (
@@ -38,15 +35,6 @@ _ADVICE: tuple[tuple[str, str], ...] = (
         ),
     ),
     (
-        r"one_hot",
-        "say how many classes there are: `one_hot(x, num_classes=…)`; without it the shape depends on values",
-    ),
-    (r"compiler\.disable|marked as disabled", _DISABLED),
-    (
-        r"graph_break\(\)|skip_frame\(\)|step_unsupported\(\)|Comptime",
-        "the program asks for this break itself; remove the call",
-    ),
-    (
         r"logging|Failed to trace builtin operator|reorder a debugging|repr\(\) on|str\(\) method",
         (
             "if the call only talks to the outside, make it a statement of its own, with values as arguments; a "
@@ -59,13 +47,6 @@ _ADVICE: tuple[tuple[str, str], ...] = (
             "Dynamo cannot look into this function: if it only talks to the outside, declare it by `graphmend.effect` "
             "or the setting `effects`; if it computes on tensors, wrap it by `torch.library.custom_op`; else call it "
             "before or after the compiled part"
-        ),
-    ),
-    (
-        r"recompile limit",
-        (
-            "something that Dynamo takes for a constant changes from call to call: keep a counter in a tensor, or mark "
-            "a size by `torch._dynamo.mark_dynamic`"
         ),
     ),
     (
@@ -104,8 +85,6 @@ _ADVICE: tuple[tuple[str, str], ...] = (
     (r"graph break in loop", "what breaks is inside of a loop; put the loop's body into a function of its own"),
     (r"hook", "register hooks before compiling, and keep their handles outside of the compiled part"),
     (r"[Gg]enerator", "make a list of it before the compiled part, or pass `torch.Generator`s in from outside"),
-    (r"RNN|GRU|LSTM", "`torch._dynamo.config.allow_rnn = True` lets Dynamo trace recurrent modules"),
-    (r"nn\.Parameter", "make parameters in `__init__`, not in the compiled part"),
     (r"distributed|P2P|isend|async_op", "wait for the collective outside of the compiled part"),
     (r"triton", "call the kernel through `torch.library.triton_op`"),
     (

@@ -1,7 +1,8 @@
 """`graphmend.explain`: where a call breaks the graph, why, and what was done about it or what to do."""
 
+import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -76,8 +77,23 @@ def explain(model: Any, /, *args: Any, **kwargs: Any) -> Explanation:
     if not isinstance(report, Report):
         # Mends are switched off.
         return Explanation(Report(name=getattr(original, "__qualname__", "")), before, before, seen.error)
+    generator = _generator(original)
+    if generator is not None:
+        report.left.append(generator)
+        report.calls = max(report.calls, 1)
+        before = replace(before, places=before.places + 1)
     after = Counts(report.graphs, report.ops, len(distinct(report.left)))
     return Explanation(report, before, after, seen.error)
+
+
+def _generator(original: Any) -> Break | None:
+    """What is compiled, if it is a generator: Dynamo passes it over without a word."""
+    function = inspect.unwrap(getattr(original, "forward", original))
+    if not inspect.isgeneratorfunction(function):
+        return None
+    code = function.__code__
+    reason = "Dynamo does not compile generators"
+    return Break("Attempt to trace generator", code.co_filename, code.co_firstlineno, code.co_name, None, reason)
 
 
 def _call(world: World, called: Callable[..., Any]) -> Observation:

@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from graphmend._reporting.edits import Change
 from graphmend._reporting.html_style import STYLE
 from graphmend._reporting.report import Break, Report, counted, distinct, shown_path
 
@@ -58,9 +59,9 @@ _LEFT_ITEM = string.Template("""<li>
 <dl>
 <dt>Dynamo says</dt><dd>$type</dd>
 <dt>Left because</dt><dd>$reason</dd>
-<dt>What to do</dt><dd class="advice">$advice</dd>
+$decides<dt>What to do</dt><dd class="advice">$advice</dd>
 </dl>
-</li>
+$change</li>
 """)
 
 _FUNCTION = string.Template("""<article>
@@ -159,8 +160,22 @@ def _left_item(entry: Break) -> str:
         code=_coloured([entry.source])[0],
         type=escape(entry.gb_type),
         reason=escape(entry.reason or "no mend is known for it"),
+        decides=f"<dt>You decide</dt><dd>{_with_code(entry.decides)}</dd>\n" if entry.decides else "",
         advice=_with_code(entry.advice),
+        change=_change(entry.change),
     )
+
+
+def _change(change: Change | None) -> str:
+    """The diff, with where to put lines that have no number."""
+    if change is None:
+        return ""
+    lines = "".join(
+        f'<span class="{"goes" if row.sign == "-" else "comes"}">{row.sign} {_coloured([row.text])[0]}</span>\n'
+        for row in change.rows
+    )
+    where = f"<p>{_with_code(change.where)}:</p>" if change.where else ""
+    return f'{where}<pre class="one"><code>{lines}</code></pre>\n'
 
 
 def _with_code(text: str) -> str:

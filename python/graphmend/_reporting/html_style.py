@@ -47,6 +47,7 @@ em.warn { color: var(--warn); background: var(--warn-back); }
 .left p { margin: 0; } .where { font-weight: 600; } .where span { color: var(--soft); font-weight: 400; }
 .one { margin: 10px 0 12px; padding: 8px 12px; background: var(--page); border-radius: 7px; overflow-x: auto; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 4px 18px; margin: 0; }
+.goes { color: var(--warn); } .comes { color: var(--good); }
 dt { color: var(--soft); } dd { margin: 0; }
 dd code { background: var(--page); padding: 1px 5px; border-radius: 5px; }
 article { background: var(--card); border: 1px solid var(--line); border-radius: 12px; overflow: hidden; }

@@ -14,7 +14,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from graphmend._mending.scope import is_users
 from graphmend._reporting.advice import advice_for
+from graphmend._reporting.decisions import decision_for
+from graphmend._reporting.edits import Change
+from graphmend._reporting.spot import Spot, tree_of
 
 # What the kinds of mends mean to a reader.
 _DONE = {
@@ -52,6 +56,8 @@ class Break:
     end_column: int | None = None
     # The marks of its mends, and what kind of mend each is of.
     sites: tuple[tuple[str, str], ...] = ()
+    # File, line and function of the frames around it, the innermost first.
+    around: tuple[tuple[str, int, str], ...] = ()
 
     @property
     def source(self) -> str:
@@ -73,17 +79,63 @@ class Break:
     @property
     def advice(self) -> str:
         """What you can do about it; nothing when it is mended."""
-        return "" if self.mend else advice_for(self.gb_type, self.message)
+        if self.mend:
+            return ""
+        return self._sentences()[1] or advice_for(self.gb_type, self.message)
+
+    @property
+    def decides(self) -> str:
+        """The decision that is yours, where Dynamo's type is one of those; nothing when it is mended."""
+        return "" if self.mend else self._sentences()[0]
+
+    @property
+    def change(self) -> Change | None:
+        """The smallest change of your own lines that answers the decision, where it can be told from the source."""
+        decision = decision_for(self.gb_type)
+        if decision is None or self.mend or not is_users(self._own()[0]):
+            return None
+        spot = self._spot()
+        return decision.change_at(spot) if spot else None
+
+    def _own(self) -> tuple[str, int]:
+        """The innermost line that is the user's; the one that broke where none is."""
+        places = [(self.file, self.line), *((file, line) for file, line, _ in self.around)]
+        return next((place for place in places if is_users(place[0])), places[0])
+
+    def _spot(self) -> Spot | None:
+        own = self._own()
+        columns = (self.column, self.end_column) if own == (self.file, self.line) else (None, None)
+        tree = tree_of(own[0])
+        return Spot(tree, own[1], self.message, *columns, bool(self.around)) if tree else None
+
+    def _sentences(self) -> tuple[str, str]:
+        decision = decision_for(self.gb_type)
+        if decision is None:
+            return "", ""
+        decides, to_do = decision.sentences(self._spot(), linecache.getline(*self._own()))
+        if not is_users(self.file) and self.change is None:
+            to_do += (
+                f"; it is in `{Path(self.file).name}`, which is not yours: else call it outside of the compiled part"
+            )
+        return decides, to_do
 
     def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "source": self.source, "done": self.done, "advice": self.advice}
+        change = self.change
+        return {
+            **asdict(self),
+            "source": self.source,
+            "done": self.done,
+            "advice": self.advice,
+            "decides": self.decides,
+            "change": change.to_dict() if change else None,
+        }
 
     def __str__(self) -> str:
         done = f"mended: {self.mend}{self.hit_rate}" if self.mend else f"left: {self.reason}"
         return f"{Path(self.file).name}:{self.line} in {self.function}: {self.gb_type}\n    {self.source}\n    {done}"
 
     def explain(self, context: int = 2) -> str:
-        """The place with the lines around it, Dynamo's reason, and what was done or what to do."""
+        """The place with the lines around it, Dynamo's reason, and what was done, or what to decide and to do."""
         lines = [f"{shown_path(self.file)}:{self.line} in {self.function}"]
         last = min(self.line + context, len(linecache.getlines(self.file)))
         width = len(str(last))
@@ -97,7 +149,12 @@ class Break:
         if self.mend:
             lines.append(f"  mended: {self.mend}: {self.done}")
         else:
-            lines += [f"  left:   {self.reason or 'no mend is known for it'}", f"  to do:  {self.advice}"]
+            lines.append(f"  left:   {self.reason or 'no mend is known for it'}")
+            lines += [f"  decide: {self.decides}"] if self.decides else []
+            lines.append(f"  to do:  {self.advice}")
+            change = self.change
+            if change is not None:
+                lines += [*([f"  {change.where}:"] if change.where else []), *change.lines(width)]
         return "\n".join(lines)
 
     def carets(self, text: str) -> str:
@@ -198,7 +255,8 @@ def report_from_dict(data: dict[str, Any]) -> Report:
     def place(entry: dict[str, Any]) -> Break:
         fields = {name: entry[name] for name in Break.__dataclass_fields__}
         # JSON knows no tuples.
-        return Break(**{**fields, "sites": tuple(tuple(pair) for pair in fields["sites"])})
+        tuples = {name: tuple(tuple(each) for each in fields[name]) for name in ("sites", "around")}
+        return Break(**{**fields, **tuples})
 
     numbers = {name: data[name] for name in ("name", "calls", "misses", "graphs", "ops", "seconds")}
     return Report(mended=[place(e) for e in data["mended"]], left=[place(e) for e in data["left"]], **numbers)

@@ -1,0 +1,47 @@
+"""The page docs/decisions.md, made of the table of decisions and the examples. In: both. Out: text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .examples import Example, load, shown
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "decisions.md"
+
+HEAD = """\
+# Breaks that are your decision
+
+{total} of Dynamo's types of breaks in torch 2.13 ask you something: what the program is to mean hangs on the answer. \
+`graphmend.explain` and the reports name the question and, for {changes} of the types, show the smallest change of \
+your own lines that gives the answer with which the graph stays whole. It is shown only where it can be told from the \
+source; `...` stands for what only you know. {run} of the examples here are programs that the tests run, and {goes} of \
+those do not break so any more with the change.
+
+This page is made from the tests: `python -m tests.decisions --write`.
+"""
+
+
+def page() -> str:
+    first: dict[str, Example] = {}
+    for each in load():
+        first.setdefault(each.number, each)
+    examples = [example for _, example in sorted(first.items())]
+    head = HEAD.format(
+        total=len(examples),
+        changes=sum(bool(each.decision.change) for each in examples),
+        run=sum(each.inputs is not None for each in examples),
+        goes=sum(each.goes for each in examples),
+    )
+    return head + "".join(map(_section, examples))
+
+
+def _section(example: Example) -> str:
+    decides, to_do = example.sentences
+    change = example.change
+    where = f"{change.where[0].upper()}{change.where[1:]}:\n\n" if change and change.where else ""
+    code = "\n".join(shown(change)) if change else example.line_text.strip()
+    kind = "diff" if change else "python"
+    return (
+        f"\n## {example.number}: {example.decision.gb_type.replace('`', '').strip()}\n\n"
+        f"You decide {decides}.\n\nTo do: {to_do}.\n\n{where}```{kind}\n{code}\n```\n"
+    )

@@ -1,0 +1,208 @@
+"""Breaks that are the user's decision: each type has one, and the change that is shown is right for its line."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import logging
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import pytest
+from decisions.examples import EXAMPLES, Example, all_types, applied, load, shown
+from decisions.table import PAGE, page
+
+import graphmend
+from graphmend._reporting.decisions import DECISIONS, decision_for
+from graphmend._reporting.html import page as html_page
+from graphmend._reporting.report import Break, Report
+from graphmend._reporting.spot import Spot
+from graphmend._tree import parse
+
+load()
+RUN = [example for example in EXAMPLES if example.inputs is not None]
+
+
+def named(example: Example) -> str:
+    return f"{example.number}-{example.at}"
+
+
+def test_each_type_has_a_decision_and_an_example() -> None:
+    types_of = {number: name.strip() for number, name in all_types().items()}
+    assert {decision.number: decision.gb_type.strip() for decision in DECISIONS} == types_of
+    assert {example.number for example in EXAMPLES} == types_of.keys()
+    # A decision that is shown is one that has been tried.
+    assert {decision.number for decision in DECISIONS if decision.change} == {
+        example.number for example in EXAMPLES if example.rows
+    }
+
+
+def test_each_decision_is_its_own() -> None:
+    sentences = [decision.decides for decision in DECISIONS]
+    assert len(set(sentences)) == len(sentences)
+    assert all(
+        text.startswith(("whether ", "which ", "what ", "how ", "on which ", "when ", "where ")) for text in sentences
+    )
+    assert not any(text.endswith(".") for decision in DECISIONS for text in (decision.decides, decision.to_do))
+
+
+def test_page_is_up_to_date() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(), "run: python -m tests.decisions --write"
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=named)
+def test_the_change_of_each_line(example: Example) -> None:
+    change = example.change
+    assert shown(change) == example.rows
+    decides, to_do = example.sentences
+    assert "{it}" not in decides + to_do
+    if change is not None:
+        compile(applied(f"{example.source}\ndef f(): pass\n", change), "changed.py", "exec", ast.PyCF_ONLY_AST)
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        # Two of them on the line, and nothing that says which.
+        ("GB0246", "y = F.one_hot(x) + F.one_hot(z)"),
+        ("GB0246", "y = F.one_hot(x, size)"),
+        ("GB0246", "y = F.one_hot(a for a in x)"),
+        # Its value is used.
+        ("GB0025", "y = torch._dynamo.graph_break()"),
+        # Not alone on its line.
+        ("GB0025", "torch._dynamo.graph_break(); y = 1"),
+        ("GB0013", "self.handles.pop().remove() or fail()"),
+        # The handle has other uses, or none that is seen.
+        ("GB0172", "works.append(dist.all_reduce(x, async_op=True))"),
+        ("GB0104", "y = x.grad_fn"),
+        ("GB0104", "y = x.grad_fn is other"),
+        ("GB0058", "x.names = names"),
+        ("GB0128", "x.set_(storage, 0, (2,), (1,))"),
+        ("GB0098", "y = somewhere_else(x)"),
+        ("GB0264", "w = torch.nn.Parameter(*values)"),
+        ("GB9316", "y = id(a) == 5"),
+        ("GB9316", "y = id(a) == hash(b)"),
+        ("GB5173", "y = make(x) + z"),
+        ("GB5173", "y = torch.cat(x, n + m)"),
+        ("GB0257", "y = make(a=1)"),
+        ("GB0013", "handles.remove(handle)"),
+        ("GB0216", "kernel[grid](x)"),
+        ("GB0216", "y = kernels[0]"),
+        ("GB0090", "y = library.call(x)"),
+        ("GB1220", "y = a > b"),
+        ("GB0001", "y = x.as_subclass(torch.Tensor)"),
+    ],
+)
+def test_no_change_where_it_cannot_be_told(number: str, text: str) -> None:
+    (decision,) = (decision for decision in DECISIONS if decision.number == number)
+    source = f"import torch\ndef f(x):\n    {text}\n    return x\n"
+    assert decision.change_at(Spot(parse(source, strict=True), 3)) is None
+    decides, to_do = decision.sentences(Spot(parse(source), 3), text)
+    assert decides and to_do and "{it}" not in decides + to_do
+
+
+def test_columns_tell_which_of_two_is_meant() -> None:
+    decision = decision_for("Attempted to use `torch.nn.functional.one_hot` with data-dependent output shape")
+    assert decision is not None
+    line = "y = F.one_hot(x) + F.one_hot(z)"
+    at = line.rindex("F.")
+    change = decision.change_at(Spot(parse(line), 1, column=at, end_column=len(line)))
+    assert shown(change) == (f"- {line}", "+ y = F.one_hot(x) + F.one_hot(z, num_classes=...)")
+
+
+def test_all_that_is_told_has_the_decision_and_the_change(tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text("def f(x):\n    y = x < 1\n    torch._dynamo.graph_break()\n    return x\n", encoding="utf-8")
+    entry = Break("Call to `torch._dynamo.graph_break()`", str(path), 3, "f", None, "no mend")
+    assert entry.explain().split("\n")[-3:] == [
+        "  decide: whether the graph is to end at `torch._dynamo.graph_break()`",
+        "  to do:  remove the call if the break was for a bug that is gone, or for debugging",
+        "- 3 |     torch._dynamo.graph_break()",
+    ]
+    data = entry.to_dict()
+    assert data["decides"] == entry.decides
+    assert data["change"] == {"where": "", "rows": [["-", 3, "    torch._dynamo.graph_break()"]]}
+    text = html_page([Report(calls=1, left=[entry])])
+    assert "<dt>You decide</dt><dd>whether the graph is to end at <code>torch._dynamo.graph_break()</code></dd>" in text
+    assert '<span class="goes">-     torch._dynamo.graph_break()</span>' in text
+    mended = Break("Call to `torch._dynamo.graph_break()`", str(path), 3, "f", "check", "")
+    assert (mended.decides, mended.change) == ("", None)
+    # What is not the user's is not changed, but who called it may be.
+    inside = Break(entry.gb_type, ast.__file__, 1, "g", None, "")
+    assert inside.change is None
+    assert inside.advice.endswith("; it is in `ast.py`, which is not yours: else call it outside of the compiled part")
+    assert dataclasses.replace(inside, around=((str(path), 3, "f"),)).change == entry.change
+    assert (
+        Break(entry.gb_type, "/no/such/file.py", 3, "f", None, "").decides == "whether the graph is to end at this line"
+    )
+
+
+def test_a_line_in_the_middle_of_a_statement_is_not_repeated(tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text("def f(x):\n    y = reads(\n        x,\n    )\n    return x.values()\n", encoding="utf-8")
+    told = [Break("Missing bytecode handler", str(path), line, "f", None, "").decides for line in (2, 3, 4, 5)]
+    assert ["this line" in text for text in told] == [True, False, True, False]
+    assert "`x,`" in told[1] and "`return x.values()`" in told[3]
+
+
+def test_a_generator_that_is_marked() -> None:
+    source = "@first\n@second\ndef steps(x):\n    yield x\n"
+    decision = decision_for("Attempt to trace generator")
+    assert decision is not None
+    for line, rows in ((1, 2), (3, 2), (2, 0), (4, 0)):
+        assert len(shown(decision.change_at(Spot(parse(source), line)))) == rows
+
+
+def test_lines_to_add_say_where(tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text("def f(x):\n    return lstm(x)\n", encoding="utf-8")
+    entry = Break("Attempted to wrap RNN, GRU, or LSTM", str(path), 2, "f", None, "")
+    assert entry.explain().endswith("  before the model is compiled:\n+   | torch._dynamo.config.allow_rnn = True")
+
+
+def module(example: Example, source: str, path: Path) -> Any:
+    path.write_text(source, encoding="utf-8")
+    made = types.ModuleType(path.stem)
+    made.__file__ = str(path)
+    sys.modules[path.stem] = made
+    exec(compile(source, str(path), "exec"), vars(made))
+    return made
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("example", RUN, ids=named)
+def test_a_program_that_breaks_so(example: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("numpy")
+    if not torch.__version__.startswith("2.13."):
+        pytest.skip("the types are torch 2.13's")
+    monkeypatch.setattr(logging.getLogger("torch._dynamo"), "disabled", True)
+    config = torch._dynamo.config
+    inputs = eval(f"({example.inputs},)", {"torch": torch})
+    broken = module(example, example.source, tmp_path / f"broken_{example.number}.py")
+    names = {example.decision.gb_type, *example.decision.also}
+    torch._dynamo.reset()
+    with config.patch(example.settings):
+        found = graphmend.explain(broken.f, *inputs)
+    (place,) = [entry for entry in found.breaks if entry.gb_type in names and entry.mend is None][:1]
+    assert shown(place.change) == example.rows
+    assert place.decides == example.sentences[0]
+    assert f"  decide: {place.decides}" in str(found)
+    if not example.goes:
+        return
+    assert place.change is not None
+    text = applied(example.source, place.change).replace("...", example.fill)
+    settings = dict(example.settings)
+    for row in place.change.rows:
+        name, equals, value = row.text.partition(" = ")
+        if name.startswith("torch._dynamo.config.") and equals:
+            settings[name.rpartition(".")[2]] = ast.literal_eval(value)
+            text = text.replace(row.text, "")
+    changed = module(example, text.replace("decided_", "decided_again_"), tmp_path / f"changed_{example.number}.py")
+    torch._dynamo.reset()
+    with config.patch(settings):
+        found = graphmend.explain(changed.f, *inputs)
+    assert not [entry for entry in found.breaks if entry.gb_type in names]
+    assert found.error is None
