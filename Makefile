@@ -145,7 +145,7 @@ bench-speculation: build-release .venv/ready ## predictions that hold and that f
 
 .PHONY: bench-varied
 bench-varied: build-release .venv/ready ## models whose control flow hangs on their input, in bench/results/varied.md
-	@echo "bench: the same models on inputs that are all different"
+	$(step) "inputs that are all different"
 	@$(in_checkout) -m bench.varied --output bench/results/varied.md $(ARGS)
 
 .PHONY: bench-gpu

@@ -223,8 +223,8 @@ def _missing_attribute(difference: Difference, program: Program) -> bool:
 
 def _compiled_caller(difference: Difference, program: Program) -> bool:
     return (
-        difference.place in ("events.file", "events.line")
-        and difference.seen in ("outside", 0)
+        difference.place in ("events.file", "events.line", "events.function")
+        and difference.seen in ("outside", 0, "")
         and "COMPILE(" in program.text
         and "stacklevel=" in program.text
     )

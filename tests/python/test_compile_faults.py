@@ -16,6 +16,7 @@ pytest.importorskip("torch")
 
 import torch
 from compiled_calls import differences, observe, random_states, seed
+from faulty_calls import InjectedError, Switch, failing
 
 from graphmend._mending import effects
 from graphmend._mending.compile import compile as mended_compile
@@ -25,10 +26,6 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 logger = logging.getLogger("subject")
 GOOD, BAD = torch.ones(3), torch.full((3,), 1000.0)
-
-
-class InjectedError(Exception):
-    """What goes wrong."""
 
 
 class Model(torch.nn.Module):  # type: ignore[misc,unused-ignore]
@@ -53,29 +50,6 @@ class Model(torch.nn.Module):  # type: ignore[misc,unused-ignore]
         self.second += y
         logger.warning("end %d", self.steps)
         return y
-
-
-class Switch:
-    """A function that works until it is told to fail at its n-th call from now."""
-
-    def __init__(self, original: Callable[..., Any], late: bool = False) -> None:
-        self.original = original
-        self.late = late
-        self.left = 0
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not self.left:
-            return self.original(*args, **kwargs)
-        self.left -= 1
-        if self.left:
-            return self.original(*args, **kwargs)
-        if self.late:
-            self.original(*args, **kwargs)
-        raise InjectedError
-
-    # A function on a class binds.
-    def __get__(self, owner: Any, kind: Any = None) -> Any:
-        return self if owner is None else lambda *args, **kwargs: self(owner, *args, **kwargs)
 
 
 class Backend:
@@ -146,15 +120,6 @@ class Pair:
         for model in (self.original, self.twin):
             for buffer in model.buffers():
                 buffer.zero_()
-
-
-def failing(name: str, nth: int, late: bool, owner: Any = torch.Tensor) -> Callable[[pytest.MonkeyPatch], None]:
-    def inject(patch: pytest.MonkeyPatch) -> None:
-        switch = Switch(getattr(owner, name), late)
-        switch.left = nth
-        patch.setattr(owner, name, switch)
-
-    return inject
 
 
 @pytest.mark.parametrize("method", ["clone", "copy_"])

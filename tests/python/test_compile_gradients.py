@@ -41,6 +41,35 @@ def test_what_is_only_shown_gets_no_gradient(backend: str) -> None:
     assert compiled.report.whole and x.grad is None and y.grad is not None
 
 
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_what_is_shown_twice_is_one_object(backend: str) -> None:
+    kept: list[Any] = []
+
+    class Keeps(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            assert isinstance(record.args, tuple)
+            kept.extend(record.args)
+
+    def shows(x: Any) -> Any:
+        y = x * 2
+        logger.warning("%s and %s", y, y)
+        logger.warning("%s", y)
+        z = y.detach().clone()
+        logger.warning("%s and %s", z, z)
+        z += 1
+        return y.sum() + z.sum()
+
+    handler = Keeps()
+    logger.addHandler(handler)
+    try:
+        mended_compile(shows, backend=backend, fullgraph=True)(leaf())
+    finally:
+        logger.removeHandler(handler)
+    first, *others, one, two = kept
+    assert all(other is first for other in others) and one is two
+    assert one.tolist() == first.tolist()
+
+
 def test_what_an_effect_keeps_says_that_no_gradients_lead_back() -> None:
     kept: list[Any] = []
 

@@ -57,7 +57,16 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
     copies: dict[int, int] = {}
     histories: dict[int, str | None] = {}
 
+    # What is shown twice is one object: where each value comes out, and each copy that a marker needs.
+    placed: dict[tuple[torch.fx.Node, torch.fx.Node | None], int] = {}
+
     def add(value: torch.fx.Node, marker: torch.fx.Node) -> int:
+        key = (value, marker if changes.may_come_after(marker, value) else None)
+        if key not in placed:
+            placed[key] = put(value, marker)
+        return placed[key]
+
+    def put(value: torch.fx.Node, marker: torch.fx.Node) -> int:
         # An operand that changes after the marker is copied where the marker stood.
         if changes.may_come_after(marker, value):
             if marker not in checks and _shows_copies(value):

@@ -97,6 +97,9 @@ class Plan:
             missed = self.flag is not None and bool(results[self.flag])
             # Dynamo takes it for granted that such a size is not one: nothing is broadcast or squeezed.
             missed = missed or any(results[i] == 1 for i in self.sizes)
+            if not missed:
+                for seen in self.seen:
+                    speculate.hit(seen.key, seen.text)
         except StopRecomputation:
             raise
         except Exception:
@@ -106,8 +109,6 @@ class Plan:
             if results is None:
                 raise Miss(raised=True) from None
             raise Miss(learnt=self._learn(results)) from None
-        for seen in self.seen:
-            speculate.hit(seen.key, seen.text)
         if self.copies and torch.is_inference_mode_enabled():
             results = self._out_of_inference_mode(args, results)
         self._deliver(results, before)
@@ -146,8 +147,13 @@ class Plan:
         def read(value: Any) -> Any:
             return results[value.index] if isinstance(value, Output) else value
 
+        # What is shown twice is one object.
+        made: dict[int, torch.Tensor] = {}
+
         def shown(i: int) -> torch.Tensor:
-            return with_history(results[i], self.histories[i]) if i in self.histories else results[i]
+            if i in self.histories and i not in made:
+                made[i] = with_history(results[i], self.histories[i])
+            return made.get(i, results[i])
 
         for i, effect in enumerate(self.effects):
             try:

@@ -1,0 +1,173 @@
+"""Speculation that is killed at any point, and checks that fail for no reason, show in nothing that a call does.
+
+Either the call does what eager does, or it raises the fault and has done nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from compiled_calls import differences, observe, random_states, seed
+from faulty_calls import failing
+
+from graphmend._mending import speculate
+from graphmend._mending.compile import compile as mended_compile
+from graphmend._mending.transaction import Plan
+
+# torch warns on its own account.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+INPUTS = [torch.tensor(numbers) for numbers in ([1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [3.0, 1.0, 0.5], [0.0, 0.0, 2.0])]
+# The values that the model below needs.
+SITES = 4
+
+
+class Model(torch.nn.Module):  # type: ignore[misc,unused-ignore]
+    """A length, a branch that changes state, a mask and a list are predicted, among changes, effects and chance."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("seen", torch.zeros(3))
+        self.register_buffer("total", torch.zeros(3))
+        self.steps = 0
+        self.kind = ""
+
+    def forward(self, x: Any) -> Any:
+        self.steps += 1
+        print("begin", self.steps)
+        parts = [x.sin()] * int(x.max())
+        if x.sum() > 4:
+            self.kind = "large"
+            self.seen += x
+        else:
+            self.kind = "small"
+        y = x + torch.rand(3)
+        names = ["chosen"] * len(x[x > 1])
+        numbers = (x > 0.6).tolist()
+        x.mul_(2)
+        print("end", x.sum().item(), self.kind)
+        self.total += y
+        return torch.stack(parts).sum(0) + y, names, numbers
+
+
+class Pair:
+    """The model in eager and its mended twin, which make the same calls."""
+
+    def __init__(self) -> None:
+        speculate.sites.clear()
+        torch._dynamo.reset()
+        self.original, self.twin = Model(), Model()
+        self.compiled = mended_compile(self.twin, backend="eager")
+
+    def call(self, x: torch.Tensor, fault: Callable[[pytest.MonkeyPatch], None] = lambda _: None) -> bool:
+        """A call that does what eager does, or nothing, which only a fault excuses; False if it was nothing."""
+        before = {name: value.clone() for name, value in self.twin.state_dict().items()}
+        steps, kind = self.twin.steps, self.twin.kind
+        seed()
+        started = random_states()
+        expected = observe(self.original, (x.clone(),), __file__, self.original)
+        seed()
+        argument = x.clone()
+        with pytest.MonkeyPatch.context() as patch:
+            fault(patch)
+            seen = observe(self.compiled, (argument,), __file__, self.twin)
+        done = seen.error is None
+        if not done:
+            assert seen.error[0] == "InjectedError"
+            assert (seen.printed, self.twin.steps, self.twin.kind) == ("", steps, kind)
+            assert seen.random == started and torch.equal(argument, x)
+            assert all(torch.equal(value, before[name]) for name, value in self.twin.state_dict().items())
+            seed()
+            seen = observe(self.compiled, (x.clone(),), __file__, self.twin)
+        found = differences(expected, seen)
+        assert not found, "\n" + "\n".join(found[:4])
+        return done
+
+
+def test_each_is_predicted() -> None:
+    """Else the faults below would be at no check."""
+    pair = Pair()
+    for x in INPUTS[:2]:
+        pair.call(x)
+    assert pair.compiled.report.whole and pair.compiled.report.misses == 0
+    assert [site.hits for site in speculate.sites.values()] == [2] * SITES
+
+
+def points() -> Iterator[tuple[Any, str]]:
+    """Whatever is called for a prediction, while tracing and after the graph."""
+    for name in ("predict", "hit", "missed", "python_value", "encode", "decode", "key_of"):
+        yield speculate, name
+    yield speculate.Shadow, "value"
+    yield speculate.Shadow, "_run"
+    yield Plan, "_learn"
+
+
+@pytest.mark.parametrize(("owner", "name"), list(points()), ids=[name for _, name in points()])
+def test_a_fault_at_each_point(owner: Any, name: str) -> None:
+    calls = 0
+
+    def counted(patch: pytest.MonkeyPatch) -> None:
+        function = getattr(owner, name)
+
+        def count(*args: Any, **kwargs: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            return function(*args, **kwargs)
+
+        patch.setattr(owner, name, count)
+
+    for nth, late in ((1, False), (SITES, True)):
+        pair = Pair()
+        for x in INPUTS:
+
+            def fault(patch: pytest.MonkeyPatch, nth: int = nth, late: bool = late) -> None:
+                failing(name, nth, late, owner)(patch)
+                counted(patch)
+
+            pair.call(x, fault)
+    assert calls
+
+
+@pytest.mark.parametrize("check", range(SITES + 1))
+def test_each_check_fails_for_no_reason(check: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The flag is set, and the value of one check is another than was there; or of none, at the last."""
+    pair = Pair()
+    run = Plan.run
+
+    def tampered(self: Plan, compiled: Callable[..., Any], *args: Any) -> Any:
+        def other(*given: Any) -> Any:
+            results = list(compiled(*given))
+            if self.flag is not None:
+                results[self.flag] = torch.tensor(True)
+                if check < len(self.seen):
+                    value = results[self.seen[check].value]
+                    results[self.seen[check].value] = ~value if value.dtype == torch.bool else value + 1
+            return tuple(results)
+
+        return run(self, other, *args)
+
+    monkeypatch.setattr(Plan, "run", tampered)
+    for x in INPUTS * 3:
+        assert pair.call(x)
+    assert pair.compiled.report.misses > 0
+    monkeypatch.undo()
+    for x in INPUTS * 3:
+        assert pair.call(x)
+
+
+def test_given_up_at_each_call() -> None:
+    """What is given up while calls go on breaks the graph, and is the same program."""
+    for after in range(4):
+        pair = Pair()
+        for i, x in enumerate(INPUTS * 2):
+            if i == after:
+                speculate.give_up(list(speculate.sites))
+            # With breaks, where nothing is predicted any more.
+            pair.compiled = mended_compile(pair.twin, backend="eager") if i == after else pair.compiled
+            assert pair.call(x)
