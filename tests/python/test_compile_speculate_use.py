@@ -322,3 +322,41 @@ def test_text_in_f_strings() -> None:
         return x + 1, f'"{x.max().item()}"', f"{x.max().item()=}"
 
     same_program(shown, numbers(1, 1, 2), __file__)
+
+
+@pytest.mark.parametrize("how", ["automatic", "dynamic", "mark_dynamic"])
+def test_sizes_that_change_while_values_are_predicted(how: str) -> None:
+    def repeated(x: Any, n: Any) -> Any:
+        return torch.stack([x.sin()] * int(n.max())).sum(0) + x.shape[0]
+
+    compiled = mended_compile(repeated, backend="eager", dynamic=True if how == "dynamic" else None)
+    for size in range(3, 12):
+        # A size that has changed, and a value that is another now and then.
+        x, n = torch.arange(2.0 * size).reshape(size, 2), torch.tensor([1, 3 if size == 6 else 2])
+        if how == "mark_dynamic":
+            torch._dynamo.mark_dynamic(x, 0)
+        assert torch.equal(compiled(x, n), repeated(x, n))
+    assert compiled.report.whole and compiled.report.misses == 1
+    # The first size has a graph of its own, where nobody has said that sizes change.
+    assert compiled.report.graphs == (2 if how == "automatic" else 1)
+
+
+def test_a_model_that_is_moved() -> None:
+    class Scaled(torch.nn.Module):  # type: ignore[misc,unused-ignore]
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = torch.nn.Linear(3, 3)
+
+        def forward(self, x: Any) -> Any:
+            y = self.linear(x.to(self.linear.weight.dtype)).detach()
+            return y * y.max().item(), ["small", "large"][int(y.abs().max() > 0.5)]
+
+    original = Scaled()
+    moved = copy.deepcopy(original)
+    compiled = mended_compile(moved, backend="eager")
+    for dtype in (torch.float32, torch.float64, torch.float32, torch.bfloat16):
+        original.to(dtype)
+        compiled.to(dtype)
+        for x in (torch.ones(3), torch.ones(3), torch.full((3,), 4.0)):
+            (seen, name), (expected, other) = compiled(x), original(x)
+            assert torch.equal(seen, expected) and seen.dtype == dtype and name == other
