@@ -50,7 +50,7 @@ test-native: build-dev build-release ## C++ unit tests, in both builds
 .PHONY: test-python
 test-python: .venv/installed ## pytest, against the installed wheel
 	$(step) "pytest"
-	@python -m pytest $(PYTEST_ARGS)
+	@OMP_NUM_THREADS=1 python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
 # The goldens hold syntax newer than the oracle's: only the newest CPython can write them.
 PYTHON315 ?= python3.15
