@@ -17,10 +17,12 @@ from torch.utils.checkpoint import checkpoint
 
 from graphmend._mending.marks_asked import decline, mends_apply, own_backend
 from graphmend._mending.marks_logging import effective_level, is_enabled_for
-from graphmend._mending.marks_numpy import dtype_of, is_array, is_in, to_bytes
+from graphmend._mending.marks_numpy import dtype_of, is_array, is_in, reduced, to_bytes
 from graphmend._mending.marks_python import Closing, GroupBy
+from graphmend._mending.marks_sort import sort_in_place, sorted_list
 from graphmend._mending.substitutes import CHECKS
 from graphmend._torch.tracing import assume_constant_result
+from graphmend._torch.variables import assertion_error
 
 Made = tuple[Any] | None
 
@@ -184,6 +186,11 @@ def _shown_config() -> str:
     return str(torch.__config__.show())
 
 
+def _assertion(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
+    """`AssertionError(…)`, as Dynamo has any other exception, whatever it is made of"""
+    return (assertion_error(*args),) if called is AssertionError and not kwargs else None
+
+
 def _text(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
     """`str` of a date"""
     if called is not str or len(args) != 1 or kwargs or type(args[0]) is not datetime.date:
@@ -224,11 +231,14 @@ _METHODS: dict[str, Callable[..., Made]] = {
     "resize_": _resize,
     "isEnabledFor": _enabled,
     "getEffectiveLevel": _effective,
+    "reduce": reduced,
     "resize_as_": _resize_as,
+    "sort": sort_in_place,
     "tobytes": to_bytes,
     "uniform_": _uniform,
 }
 _FUNCTIONS: dict[str, Callable[..., Made]] = {
+    "AssertionError": _assertion,
     "add": _of_sizes,
     "checkpoint": _checkpoint,
     "closing": _closing,
@@ -240,6 +250,7 @@ _FUNCTIONS: dict[str, Callable[..., Made]] = {
     "mul": _of_sizes,
     "namedtuple": _named,
     "show": _show,
+    "sorted": sorted_list,
     "sqrt": _of_sizes,
     "str": _text,
     "sub": _of_sizes,

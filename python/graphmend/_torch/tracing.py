@@ -28,6 +28,7 @@ from graphmend._torch.markers import marker_name
 assume_constant_result = torch._dynamo.assume_constant_result
 
 _TAKES_OBJECTS = "_graphmend_takes_objects"
+_TAKES_VARIABLES = "_graphmend_takes_variables"
 
 
 def takes_objects(function: Callable[..., str]) -> Callable[..., str]:
@@ -41,14 +42,26 @@ def takes_objects(function: Callable[..., str]) -> Callable[..., str]:
     return made
 
 
+def on_variables(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that Dynamo calls while it traces, on what it knows of the operands: its own variables.
+
+    It is given the translator first, and returns the variable that stands for its result.
+    """
+    setattr(function, _TAKES_VARIABLES, True)
+    made: Callable[..., Any] = assume_constant_result(function)
+    return made
+
+
 def pass_objects() -> None:
-    """From now on, Dynamo gives functions that take objects what it has otherwise no constant for."""
+    """From now on, Dynamo gives functions that take objects, or its own variables, what it has no constant for."""
     original = functions.invoke_and_store_as_constant
     if hasattr(original, _TAKES_OBJECTS):
         return
 
     @functools.wraps(original)
     def invoke(tx: Any, function: Any, name: str, args: Any, kwargs: Any) -> Any:
+        if hasattr(function, _TAKES_VARIABLES):
+            return function(tx, *[arg.realize() for arg in args])
         if hasattr(function, _TAKES_OBJECTS):
             _given.sources.clear()
             args = [arg if arg.is_python_constant() else ConstantLikeVariable(_object_behind(arg)) for arg in args]
