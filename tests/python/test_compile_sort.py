@@ -39,7 +39,7 @@ ORDERS = [row(3, 1, 2, 0), row(3, 1, 2, 0), row(1, 1, 0, 1), row(0.0, -0.0, 0.0,
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.bfloat16, torch.uint8])
 def test_the_order_is_python_s(backend: str, dtype: torch.dtype) -> None:
-    calls = [(order.abs().to(dtype) if dtype == torch.uint8 else order.to(dtype), []) for order in ORDERS]
+    calls: list[Any] = [(order.abs().to(dtype) if dtype == torch.uint8 else order.to(dtype), []) for order in ORDERS]
     compiled = same_program(by_sum, calls, __file__, backend=backend, speculate=True)
     assert compiled.report.left == []
     assert {entry.mend for entry in compiled.report.mended} == {"substitute"}

@@ -15,11 +15,14 @@ from typing import Any
 import torch
 from torch.utils.checkpoint import checkpoint
 
-from graphmend._mending.marks_asked import decline, mends_apply, own_backend
+from graphmend._mending.marks_asked import carries, decline, mends_apply, own_backend
 from graphmend._mending.marks_logging import effective_level, is_enabled_for
+from graphmend._mending.marks_memory import DataOf, deep_copy, write_out
+from graphmend._mending.marks_module import TABLES, of_module
 from graphmend._mending.marks_numpy import dtype_of, is_array, is_in, reduced, to_bytes
 from graphmend._mending.marks_python import Closing, GroupBy
 from graphmend._mending.marks_sort import sort_in_place, sorted_list
+from graphmend._mending.requirements import ABSENT, is_absent
 from graphmend._mending.substitutes import CHECKS
 from graphmend._torch.tracing import assume_constant_result
 from graphmend._torch.variables import assertion_error
@@ -65,12 +68,38 @@ def method(site: str, name: str, owner: Any, *args: Any, **kwargs: Any) -> Any:
 def function(site: str, name: str, called: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """`name(*args, **kwargs)`"""
     if torch.compiler.is_dynamo_compiling() and mends_apply():
-        made = _FUNCTIONS[name](site, called, args, kwargs) if name in _FUNCTIONS else None
+        if "out" in kwargs:
+            made = write_out(site, name, called, args, kwargs, False)
+        else:
+            made = _FUNCTIONS[name](site, called, args, kwargs) if name in _FUNCTIONS else None
         if made is not None:
             _note(site)
             return made[0]
         decline(site, _UNFIT)
     return called(*args, **kwargs)
+
+
+def into(site: str, name: str, called: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+    """`name(*args, out=…)`, as a statement"""
+    if torch.compiler.is_dynamo_compiling() and mends_apply():
+        if write_out(site, name, called, args, kwargs, True) is not None:
+            _note(site)
+            return
+        decline(site, _UNFIT)
+    called(*args, **kwargs)
+
+
+def imports(site: str, name: str) -> None:
+    """Stands before `import name`: raises what that raises, where there is no such module."""
+    if torch.compiler.is_dynamo_compiling() and mends_apply() and carries() and _is_absent(name):
+        torch.ops.graphmend.required(site, ABSENT, name, [])
+        _note(site)
+        raise ModuleNotFoundError(f"No module named {name!r}")
+
+
+@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+def _is_absent(name: str) -> bool:
+    return is_absent(name)
 
 
 def attribute(site: str, name: str, owner: Any) -> Any:
@@ -85,10 +114,12 @@ class _Nowhere:
     """What is set here is forgotten."""
 
 
-def target(site: str, name: str, owner: Any, new: bool) -> Any:
-    """Where to set an attribute: `owner`, or nowhere if it has that value already."""
+def target(site: str, name: str, owner: Any, new: bool | None = None) -> Any:
+    """Where to set an attribute: `owner`, or nowhere if it has that value already, or what does the same to it."""
     if not torch.compiler.is_dynamo_compiling() or not mends_apply() or not isinstance(owner, torch.Tensor):
         return owner
+    if name == "data":
+        return DataOf(owner, lambda fits: _note(site) if fits else decline(site, _UNFIT))
     if name == "requires_grad" and owner.requires_grad == new:
         _note(site)
         return _Nowhere()
@@ -237,12 +268,14 @@ _METHODS: dict[str, Callable[..., Made]] = {
     "tobytes": to_bytes,
     "uniform_": _uniform,
 }
+_METHODS.update((name, of_module(name)) for name in TABLES)
 _FUNCTIONS: dict[str, Callable[..., Made]] = {
     "AssertionError": _assertion,
     "add": _of_sizes,
     "checkpoint": _checkpoint,
     "closing": _closing,
     "compile": _compile,
+    "deepcopy": deep_copy,
     "div": _of_sizes,
     "groupby": _group,
     "hasattr": _has,

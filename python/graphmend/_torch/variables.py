@@ -1,9 +1,19 @@
-"""What is made, and looked at, on the level of Dynamo's own variables while it traces."""
+"""What is made, and looked at, on the level of Dynamo's own variables while it traces.
 
+A tensor that the frame has made is known to Dynamo alone: its memory is that of the fake tensor which stands for it,
+and whoever refers to it in the program refers to its one variable.
+"""
+
+import operator
 from typing import Any
 
+import torch
+from torch._dynamo.variables.constant import ConstantVariable
 from torch._dynamo.variables.misc import ExceptionVariable
+from torch._dynamo.variables.tensor import TensorVariable
 
+from graphmend._torch.graphs import storage_of
+from graphmend._torch.tensors import memory_of
 from graphmend._torch.tracing import on_variables
 
 
@@ -11,3 +21,85 @@ from graphmend._torch.tracing import on_variables
 def assertion_error(translator: Any, *args: Any) -> Any:
     """`AssertionError(*args)`. Dynamo's own rule for it wants text."""
     return ExceptionVariable(AssertionError, list(args), {})
+
+
+@on_variables
+def may_be_written(translator: Any, tensor: Any, *others: Any) -> Any:
+    """Whether a tensor may be written while the others are read, without a difference to one that was made for it.
+
+    "yes", "no", or "ask" where it is known outside: then its memory has to be looked at before the graph counts.
+    """
+    memory = storage_of(_node(tensor))
+    if memory is None or any(storage_of(_node(each)) == memory for each in others) or _overlaps(_example(tensor)):
+        return ConstantVariable.create("no")
+    return ConstantVariable.create(_known_outside(translator, memory))
+
+
+@on_variables
+def is_whole(translator: Any, tensor: Any) -> Any:
+    """Whether a tensor has its memory to itself, all of it, and nothing else: "yes", "no", or "ask" of an input."""
+    example = _example(tensor)
+    if example is None or example.is_conj() or example.is_neg() or _has_attributes(translator, tensor):
+        return ConstantVariable.create("no")
+    if _node(tensor).op == "placeholder":
+        return ConstantVariable.create("ask")
+    known = _known_outside(translator, memory_of(example))
+    return ConstantVariable.create("yes" if known == "yes" and fills_memory(example) else "no")
+
+
+def fills_memory(tensor: torch.Tensor) -> bool:
+    """Whether a tensor's elements are its memory, without gaps."""
+    size = tensor.numel() * tensor.element_size()
+    return (
+        tensor.storage_offset() == 0
+        and tensor.untyped_storage().nbytes() == size
+        and not _overlaps(tensor)
+        and torch.empty_like(tensor).stride() == tensor.stride()
+    )
+
+
+@on_variables
+def give_memory(translator: Any, tensor: Any, new: Any) -> Any:
+    """Makes a tensor of the frame's own, which nothing has used, another one, for all that refer to it; or False."""
+    example, node = _example(tensor), _node(tensor)
+    if example is None or tensor.source is not None or _has_attributes(translator, tensor) or node.users:
+        return ConstantVariable.create(False)
+    # What changes it in place gives it back, as a variable of its own.
+    others = (each for each in translator.output.graph.nodes if each is not node)
+    if any(each.meta.get("example_value") is example for each in others):
+        return ConstantVariable.create(False)
+    tensor.proxy = new.proxy
+    tensor.synchronize_attributes(translator)
+    return ConstantVariable.create(True)
+
+
+def _node(variable: Any) -> Any:
+    return variable.proxy.node if isinstance(variable, TensorVariable) else None
+
+
+def _example(variable: Any) -> Any:
+    node = _node(variable)
+    value = None if node is None else node.meta.get("example_value")
+    return value if isinstance(value, torch.Tensor) else None
+
+
+def _known_outside(translator: Any, memory: int) -> str:
+    """ "yes" where memory was made by the graph; of others, "ask" if it is an input's."""
+    kinds = {node.op for node in translator.output.graph.nodes if storage_of(node) == memory}
+    return "no" if "get_attr" in kinds else "ask" if "placeholder" in kinds else "yes"
+
+
+def _has_attributes(translator: Any, variable: Any) -> bool:
+    """Whether the frame has set attributes of an object."""
+    changed = translator.output.side_effects.store_attr_mutations
+    return any(each is variable and changed[each] for each in changed)
+
+
+def _overlaps(tensor: torch.Tensor) -> bool:
+    """Whether two elements may lie at one place. Of sizes that are symbols, what is found is guarded."""
+    reach = 0
+    for stride, size in sorted(zip(tensor.stride(), tensor.shape, strict=True), key=operator.itemgetter(0)):
+        if size > 1 and stride <= reach:
+            return True
+        reach += stride * (size - 1) if size > 1 else 0
+    return False
