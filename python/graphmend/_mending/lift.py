@@ -12,7 +12,6 @@ import torch.fx
 
 from graphmend._mending.draws import keep_draws
 from graphmend._mending.history import history_of
-from graphmend._mending.requirements import Required
 from graphmend._mending.transaction import Delivery, Output, Plan, Seen
 from graphmend._torch.graphs import (
     GraphFacts,
@@ -77,10 +76,9 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
         outputs.append(value)
         return len(outputs) - 1
 
-    requirements = _requirements(graph, markers)
     effects = []
     for marker in markers:
-        if marker in checks or marker_name(marker.target) == "required":
+        if marker in checks:
             continue
         site, spec, ints, values = marker.args
         lifted_ints: list[Any] = []
@@ -115,7 +113,6 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
         flag=flag,
         seen=seen,
         sizes=tuple(range(len(outputs) - len(sizes), len(outputs))),
-        required=requirements,
         effects=tuple(effects),
         copies=copies,
         histories=histories,
@@ -124,18 +121,6 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
         hidden=facts.hidden,
         random=bool(facts.draws),
     )
-
-
-def _requirements(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> tuple[Required, ...]:
-    """What must hold of the graph's inputs; each once."""
-    inputs = list(graph.graph.find_nodes(op="placeholder"))
-    found: dict[Required, None] = {}
-    for marker in markers:
-        if marker_name(marker.target) != "required":
-            continue
-        _, kind, name, values = marker.args
-        found[Required(str(kind), str(name), tuple(inputs.index(value) for value in values))] = None
-    return tuple(found)
 
 
 def _shows_copies(value: torch.fx.Node) -> bool:

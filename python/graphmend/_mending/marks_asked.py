@@ -23,6 +23,15 @@ def code_to_trace(code: CodeType, space: dict[str, Any]) -> CodeType:
     return mended_code.replacement(code, space, bool(backend.speculates))
 
 
+def traces_gradients() -> bool:
+    """Whether gradients are traced for our sake, where a `backward` may reach a leaf from outside."""
+    backend = own_backend()
+    if backend is None or not any("backward" in each or "autograd" in each for each in backend.frame.set_for):
+        return False
+    backend.frame.refusal = "hooks on a leaf's accumulated gradient, DDP's among them, cannot be looked up"
+    return True
+
+
 @assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
 def mends_apply() -> bool:
     backend = own_backend()

@@ -10,7 +10,6 @@ from typing import Any
 
 import torch
 
-from graphmend._mending.marks_asked import carries
 from graphmend._mending.requirements import APART, WHOLE
 from graphmend._torch.variables import give_memory, is_whole, may_be_written
 
@@ -90,8 +89,8 @@ def _fits(site: str, out: Any, result: Any, others: list[Any]) -> bool:
         is_plain = result.is_contiguous() and all(each.is_contiguous() for each in others)
         return out.numel() == 0 and is_plain and may_be_written(out, *others) == "yes"
     answer = may_be_written(out, *others)
-    if answer == "ask" and carries():
-        torch.ops.graphmend.required(site, APART, "", [])
+    if answer == "ask":
+        torch.ops.graphmend.required(site, APART, "", [out])
         return True
     return bool(answer == "yes")
 
@@ -104,7 +103,7 @@ def deep_copy(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, A
     if tensor.requires_grad or tensor.layout is not torch.strided:
         return None
     answer = is_whole(tensor)
-    if answer == "ask" and carries():
+    if answer == "ask":
         torch.ops.graphmend.required(site, WHOLE, "", [tensor])
         return (tensor.clone(),)
     return (tensor.clone(),) if answer == "yes" else None

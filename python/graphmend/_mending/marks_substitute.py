@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch.utils.checkpoint import checkpoint
 
-from graphmend._mending.marks_asked import carries, decline, mends_apply, own_backend
+from graphmend._mending.marks_asked import decline, mends_apply, own_backend
 from graphmend._mending.marks_logging import effective_level, is_enabled_for
 from graphmend._mending.marks_memory import DataOf, deep_copy, write_out
 from graphmend._mending.marks_module import TABLES, of_module
@@ -91,7 +91,7 @@ def into(site: str, name: str, called: Callable[..., Any], *args: Any, **kwargs:
 
 def imports(site: str, name: str) -> None:
     """Stands before `import name`: raises what that raises, where there is no such module."""
-    if torch.compiler.is_dynamo_compiling() and mends_apply() and carries() and _is_absent(name):
+    if torch.compiler.is_dynamo_compiling() and mends_apply() and _is_absent(name):
         torch.ops.graphmend.required(site, ABSENT, name, [])
         _note(site)
         raise ModuleNotFoundError(f"No module named {name!r}")

@@ -1,23 +1,34 @@
-"""What must hold before a graph counts, beyond what Dynamo guards: of its inputs, and of the process."""
+"""What must hold before a graph counts, beyond what Dynamo guards: of its inputs, and of the process.
+
+In: a graph with markers that say what it takes for granted. Out: the same without them, and the requirements. A call
+for which one does not hold raises `Miss` before anything has happened, and the frame's own code runs instead.
+"""
 
 import builtins
 import importlib.util
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import BuiltinFunctionType
 from typing import Any
 
 import torch
+import torch.fx
 
+from graphmend._mending.transaction import Miss
+from graphmend._torch.graphs import autograd_is_watched, storage_of, takes_gradients
+from graphmend._torch.markers import marker_name
+from graphmend._torch.tensors import memory_of
 from graphmend._torch.variables import fills_memory
 
-# Memory that is written is nobody else's: what a transaction looks at for all that its graph changes.
+# An input shares its memory with no other.
 APART = "apart"
 # A tensor has its memory to itself, all of it, and no attributes or gradient.
 WHOLE = "whole"
 # There is no module of that name.
 ABSENT = "absent"
+# Inputs have no history, and nobody waits for their gradients.
+LEAVES = "leaves"
 
 
 @dataclass(frozen=True)
@@ -30,7 +41,37 @@ class Required:
     def holds(self, args: Sequence[Any]) -> bool:
         if self.kind == ABSENT:
             return is_absent(self.name)
-        return self.kind == APART or all(_is_whole(args[i]) for i in self.inputs)
+        given = [args[i] for i in self.inputs]
+        if self.kind == LEAVES:
+            return not autograd_is_watched() and all(_is_bare_leaf(each) for each in given)
+        if self.kind == WHOLE:
+            return all(_is_whole(each) for each in given)
+        memories = [memory_of(each) for each in args if isinstance(each, torch.Tensor)]
+        return all(memories.count(memory_of(each)) == 1 for each in given)
+
+
+def take_requirements(graph: torch.fx.GraphModule) -> tuple[Required, ...]:
+    """Takes the markers out of a graph that say what must hold; adds what its operators take for granted."""
+    inputs = list(graph.graph.find_nodes(op="placeholder"))
+    found: dict[Required, None] = {}
+    for node in list(graph.graph.nodes):
+        if marker_name(node.target) == "required":
+            _, kind, name, values = node.args
+            memories = {storage_of(value) for value in values}
+            places = tuple(i for i, each in enumerate(inputs) if storage_of(each) in memories)
+            found[Required(str(kind), str(name), places)] = None
+            graph.graph.erase_node(node)
+    if any(takes_gradients(node) for node in graph.graph.nodes):
+        values = [node.meta.get("example_value") for node in inputs]
+        places = tuple(i for i, each in enumerate(values) if isinstance(each, torch.Tensor) and each.requires_grad)
+        found[Required(LEAVES, "", places)] = None
+    return tuple(found)
+
+
+def run_if_holds(required: Sequence[Required], compiled: Callable[..., Any], *args: Any) -> Any:
+    if not all(each.holds(args) for each in required):
+        raise Miss from None
+    return compiled(*args)
 
 
 def is_absent(name: str) -> bool:
@@ -45,3 +86,7 @@ def is_absent(name: str) -> bool:
 
 def _is_whole(tensor: torch.Tensor) -> bool:
     return type(tensor) is torch.Tensor and not vars(tensor) and tensor.grad is None and fills_memory(tensor)
+
+
+def _is_bare_leaf(tensor: torch.Tensor) -> bool:
+    return tensor.is_leaf and not tensor._backward_hooks

@@ -17,7 +17,6 @@ import torch.fx
 
 from graphmend._mending import effects, speculate
 from graphmend._mending.history import with_history
-from graphmend._mending.requirements import Required
 from graphmend._torch.compiling import StopRecomputation
 from graphmend._torch.tensors import RandomState, memory_of, random_state, set_random_state
 
@@ -71,7 +70,6 @@ class Plan:
     seen: tuple[Seen, ...]
     # Where sizes come out that hang on values.
     sizes: tuple[int, ...]
-    required: tuple[Required, ...]
     effects: tuple[Delivery, ...]
     # Outputs that are copies of an input, and of which.
     copies: dict[int, int]
@@ -83,8 +81,6 @@ class Plan:
     random: bool
 
     def run(self, compiled: Callable[..., Any], *args: Any) -> Any:
-        if not all(each.holds(args) for each in self.required):
-            raise Miss from None
         before = random_state() if self.random else None
         results: Any = None
         try:
