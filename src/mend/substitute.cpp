@@ -23,6 +23,9 @@ class Substitution {
       return;
     }
     if (kind == NodeKind::Assign) assignment(statement);
+    if (kind == NodeKind::For && (tree_[statement].flags & node_flag::kAsync) == 0) {
+      iteration(tree_.end_of(tree_.first_child(statement)));
+    }
     for (NodeId part : tree_.children(statement)) {
       const NodeGroup group = node_group(tree_.kind(part));
       if (group == NodeGroup::Clause && tree_.kind(part) != NodeKind::WithItem) continue;
@@ -44,7 +47,10 @@ class Substitution {
       const NodeKind kind = tree_.kind(id);
       if (stays_as_it_is(kind)) {
         // What is gone through first is evaluated where the whole stands.
-        if (NodeId first = first_iterable(id)) expressions(first);
+        if (NodeId first = first_iterable(id)) {
+          iteration(first);
+          expressions(first);
+        }
         id = tree_.end_of(id);
         continue;
       }
@@ -58,7 +64,9 @@ class Substitution {
   NodeId first_iterable(NodeId id) const {
     if (tree_.kind(id) == NodeKind::FString || tree_.kind(id) == NodeKind::Lambda) return NodeId();
     for (NodeId part : tree_.children(id)) {
-      if (tree_.kind(part) == NodeKind::Comprehension) return tree_.end_of(tree_.first_child(part));
+      if (tree_.kind(part) != NodeKind::Comprehension) continue;
+      if ((tree_[part].flags & node_flag::kAsync) != 0) return NodeId();
+      return tree_.end_of(tree_.first_child(part));
     }
     return NodeId();
   }
@@ -95,6 +103,17 @@ class Substitution {
     made.text.add(", ", span);
     made.text.copy({context_.tokens[open].end, context_.tokens[tree_[id].last_token].start});
     made.text.add("))", span);
+    found_.push_back(std::move(made));
+  }
+
+  // `for item in values`
+  void iteration(NodeId values) {
+    if (!is_asked_for("for") || binds_or_waits(tree_, values)) return;
+    const Span span = context_.span(values);
+    Substituted made{PieceText(context_.text), span, context_.site(values, "iterate")};
+    made.text.add("(__graphmend__.iterated('" + made.site + "', (", span);
+    made.text.copy(span);
+    made.text.add(")))", span);
     found_.push_back(std::move(made));
   }
 

@@ -105,6 +105,15 @@ TEST(Substitute, WhatAComprehensionGoesThroughFirst) {
             "in x.go()]\n");
 }
 
+TEST(Substitute, WhatIsGoneThrough) {
+  EXPECT_EQ(substituted("for a in x.y:\n    pass\n", 1, {"for"}),
+            "for a in (__graphmend__.iterated('S', (x.y))):\n    pass\n");
+  EXPECT_EQ(substituted("y = {a for a in b for c in d}\n", 1, {"for"}),
+            "y = {a for a in (__graphmend__.iterated('S', (b))) for c in d}\n");
+  expect_as_it_was("async def f():\n    async for a in x:\n        pass\n", 2, {"for"});
+  expect_as_it_was("for a in (b := x):\n    pass\n", 1, {"for"});
+}
+
 std::string tried(const std::string& import, const std::string& handler) {
   return "try:\n    " + import + "\n" + handler + "\n    f()\n";
 }

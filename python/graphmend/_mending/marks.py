@@ -24,7 +24,7 @@ from graphmend._mending.marks_post import (
     truth,
 )
 from graphmend._mending.marks_select import join, selects
-from graphmend._mending.marks_substitute import attribute, function, imports, into, method, target
+from graphmend._mending.marks_substitute import attribute, function, imports, into, iterated, method, target
 from graphmend._mending.marks_value import index, masked_select, nonzero, subscript, truth_of, value, where
 from graphmend._torch.frames import skip_code
 
@@ -63,6 +63,7 @@ class Marks:
     target = staticmethod(target)
     into = staticmethod(into)
     imports = staticmethod(imports)
+    iterated = staticmethod(iterated)
 
 
 # Where a frame runs in eager because Dynamo has skipped it, these run in eager too: they are never frames of their own.

@@ -24,6 +24,7 @@ from graphmend._mending.marks_python import Closing, GroupBy
 from graphmend._mending.marks_sort import sort_in_place, sorted_list
 from graphmend._mending.requirements import ABSENT, is_absent
 from graphmend._mending.substitutes import CHECKS
+from graphmend._torch.objects import has_ended, items_of
 from graphmend._torch.tracing import assume_constant_result
 from graphmend._torch.variables import assertion_error
 
@@ -95,6 +96,17 @@ def imports(site: str, name: str) -> None:
         torch.ops.graphmend.required(site, ABSENT, name, [])
         _note(site)
         raise ModuleNotFoundError(f"No module named {name!r}")
+
+
+def iterated(site: str, values: Any) -> Any:
+    """What `for` goes through"""
+    if torch.compiler.is_dynamo_compiling() and mends_apply():
+        items = items_of(values)
+        if items is not None:
+            _note(site)
+            return items
+        decline(site, _UNFIT)
+    return values
 
 
 @assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
@@ -175,6 +187,11 @@ def _enabled(site: str, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any
 
 def _effective(site: str, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
     return None if args or kwargs else effective_level(owner)
+
+
+def _close(site: str, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
+    """`generator.close()` of one that has come to its end"""
+    return (None,) if not args and not kwargs and has_ended(owner) else None
 
 
 # Functions.
@@ -258,6 +275,7 @@ def _of_sizes(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, A
 
 
 _METHODS: dict[str, Callable[..., Made]] = {
+    "close": _close,
     "random_": _random,
     "resize_": _resize,
     "isEnabledFor": _enabled,

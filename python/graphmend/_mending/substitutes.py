@@ -2,8 +2,8 @@
 
 A name alone stands for calls of it, as a function or as a method; `.name` is an attribute, `.name =` an assignment of
 a constant to one, `.name = value` of anything, `with name` something that is entered, `out=` a call with that keyword,
-`import` an import whose failure is dealt with. What is traced in their stead is in `marks_substitute`, which looks at
-the operands and makes the very call that stood there if they do not fit.
+`import` an import whose failure is dealt with, `for` what is gone through. What is traced in their stead is in
+`marks_substitute`, which looks at the operands and makes the very call that stood there if they do not fit.
 """
 
 from collections.abc import Iterable
@@ -16,6 +16,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "Attempted to call op with non-contiguous `out=` tensor": ("out=",),
     "Attempted to call torch in-graph function on only torch.SymInt arguments": ("add", "sub", "mul", "div", "sqrt"),
     "Attempted to copy.deepcopy a tensor": ("deepcopy",),
+    "Attempted to wrap a set with tensors": ("for",),
     "Can't convert torch._check*() message closure": CHECKS,
     "Can't extract message from torch._check*()": CHECKS,
     "Failed to mutate tensor data attribute": (".data = value",),
@@ -37,8 +38,10 @@ NAMES: dict[str, tuple[str, ...]] = {
     "assert with non-string message": ("AssertionError",),
     "attempted to trace numpy function unsupported by PyTorch": ("isin",),
     "attempted to trace numpy.* function as a method": ("reduce",),
+    "call_method on generator": ("close",),
     "getattr() on nn.Module with pending mutation": ("parameters", "named_parameters", "buffers", "named_buffers"),
     "logging.Logger method not supported for non-export cases": ("isEnabledFor", "getEffectiveLevel"),
+    "missing tp_iter": ("for",),
     "namedtuple construction": ("namedtuple",),
     "setattr() on Tensor.requires_grad": (".requires_grad =",),
     "sort with non-constant keys": ("sorted", "sort"),

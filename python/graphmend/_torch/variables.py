@@ -20,7 +20,7 @@ from graphmend._torch.tracing import on_variables
 @on_variables
 def assertion_error(translator: Any, *args: Any) -> Any:
     """`AssertionError(*args)`. Dynamo's own rule for it wants text."""
-    return ExceptionVariable(AssertionError, list(args), {})
+    return ExceptionVariable(AssertionError, [arg.realize() for arg in args], {})
 
 
 @on_variables
@@ -39,6 +39,7 @@ def may_be_written(translator: Any, tensor: Any, *others: Any) -> Any:
 def is_whole(translator: Any, tensor: Any) -> Any:
     """Whether a tensor has its memory to itself, all of it, and nothing else: "yes", "no", or "ask" of an input."""
     example = _example(tensor)
+    tensor = tensor.realize()
     if example is None or example.is_conj() or example.is_neg() or _has_attributes(translator, tensor):
         return ConstantVariable.create("no")
     if _node(tensor).op == "placeholder":
@@ -61,6 +62,7 @@ def fills_memory(tensor: torch.Tensor) -> bool:
 @on_variables
 def give_memory(translator: Any, tensor: Any, new: Any) -> Any:
     """Makes a tensor of the frame's own, which nothing has used, another one, for all that refer to it; or False."""
+    tensor = tensor.realize()
     example, node = _example(tensor), _node(tensor)
     if example is None or tensor.source is not None or _has_attributes(translator, tensor) or node.users:
         return ConstantVariable.create(False)
@@ -68,12 +70,13 @@ def give_memory(translator: Any, tensor: Any, new: Any) -> Any:
     others = (each for each in translator.output.graph.nodes if each is not node)
     if any(each.meta.get("example_value") is example for each in others):
         return ConstantVariable.create(False)
-    tensor.proxy = new.proxy
+    tensor.proxy = new.realize().proxy
     tensor.synchronize_attributes(translator)
     return ConstantVariable.create(True)
 
 
 def _node(variable: Any) -> Any:
+    variable = variable.realize()
     return variable.proxy.node if isinstance(variable, TensorVariable) else None
 
 
