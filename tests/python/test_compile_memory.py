@@ -314,3 +314,108 @@ def test_other_tensors_are_left() -> None:
     assert type(made) is torch.nn.Parameter
     assert made.requires_grad
     assert UNFIT in reasons(compiled)
+
+
+def reshapes(x: torch.Tensor, columns: torch.Tensor, held: dict[str, torch.Tensor]) -> Any:
+    view, before = x.view(-1), x.shape
+    same = x.unsqueeze_(0)
+    x.add_(1)
+    columns.t_()
+    torch.Tensor.transpose_(held["z"], 0, 1)
+    held["x"] = x
+    return same is x, x, view, before, columns * 2, held["z"] + 1, x.shape, [x]
+
+
+@BACKENDS
+def test_inputs_get_another_shape(backend: str) -> None:
+    calls = [(torch.arange(3.0), numbers(), {"z": torch.ones(2, 4)}) for _ in range(3)]
+    compiled = same_program(reshapes, calls, __file__, backend=backend)
+    assert compiled.report.left == []
+    assert compiled.report.graphs == 1
+    assert compiled.report.misses == 0
+    x = torch.arange(3.0)
+    assert compiled(x, numbers(), {"z": torch.ones(2, 4)})[1] is x
+
+
+def tells(x: torch.Tensor) -> Any:
+    print(x.shape, x)
+    x.unsqueeze_(0)
+    x.add_(1)
+    print(x.shape, x)
+    if x.sum() < 0:
+        raise ValueError(x.shape)
+    return x * 2
+
+
+@BACKENDS
+def test_what_is_told_has_the_shape_that_it_had(backend: str) -> None:
+    calls = [(torch.arange(3.0),), (-torch.arange(5.0),), (torch.arange(3.0),)]
+    compiled = same_program(tells, calls, __file__, backend=backend)
+    assert compiled.report.left == []
+    assert compiled.report.misses == 1
+
+
+def reshapes_one_of_two(one: torch.Tensor, other: torch.Tensor) -> Any:
+    one.t_()
+    return one.shape, other.shape, other * 2, one is other
+
+
+def only_reshapes(x: torch.Tensor) -> None:
+    x.unsqueeze_(0)
+
+
+def reshapes_twice(x: torch.Tensor) -> Any:
+    x.unsqueeze_(0)
+    x.transpose_(0, 1)
+    return x * 2
+
+
+def reshapes_what_was_changed(x: torch.Tensor) -> Any:
+    same = x.add_(1)
+    x.unsqueeze_(0)
+    return same.shape, x * 2
+
+
+@BACKENDS
+def test_an_input_that_came_twice(backend: str) -> None:
+    both = numbers()
+    for inputs in ((both, both), (both, both.view(2, 3)), (numbers(), numbers())):
+        compiled = same_program(reshapes_one_of_two, [inputs], __file__, backend=backend)
+        assert compiled.report.left == []
+    for function in (only_reshapes, reshapes_twice, reshapes_what_was_changed):
+        same_program(function, [(numbers(),)] * 2, __file__, backend=backend)
+
+
+def multiplies(x: torch.Tensor, weight: torch.Tensor) -> Any:
+    x.unsqueeze_(0)
+    return (x * weight).sum()
+
+
+def multiplies_before(x: torch.Tensor, weight: torch.Tensor) -> Any:
+    y = (x * weight).sum()
+    x.unsqueeze_(0)
+    return y
+
+
+@BACKENDS
+def test_gradients_see_what_was_saved(backend: str) -> None:
+    for function in (multiplies, multiplies_before):
+        shown = []
+        for call in (function, mended_compile(function, backend=backend)):
+            weight = torch.ones(3, requires_grad=True)
+            loss = call(torch.arange(3.0), weight)
+            try:
+                loss.backward()
+            except RuntimeError:
+                shown.append("raised")
+            else:
+                assert weight.grad is not None
+                shown.append(weight.grad.tolist())
+        assert shown[0] == shown[1]
+
+
+def test_the_shape_of_a_parameter_is_left() -> None:
+    with torch.no_grad():
+        inputs = (torch.nn.Parameter(numbers()), numbers())
+        compiled = same_program(reshapes_one_of_two, [inputs], __file__)
+    assert UNFIT in reasons(compiled)

@@ -161,7 +161,7 @@ class MendedBackend:
         for node in [node for node in graph.graph.nodes if marker_name(node.target) == "wanted"]:
             graph.graph.erase_node(node)
         names = [node.args[0] for node in graph.graph.nodes if marker_name(node.target)]
-        required = take_requirements(graph)
+        required = take_requirements(graph, self.declined)
         remove_joined(graph, self.declined)
         self._decline_drawn_numbers(graph)
         if traced_code() not in self.cannot_carry:

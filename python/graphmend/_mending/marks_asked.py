@@ -53,6 +53,13 @@ def decline(site: str, reason: str) -> bool:
 
 
 @assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+def is_declined(site: str) -> bool:
+    """Whether a place is left as it is for good."""
+    backend = own_backend()
+    return backend is None or site in backend.declined
+
+
+@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
 def trace_again_without(site: str, reason: str) -> bool:
     backend = own_backend()
     if backend is not None:

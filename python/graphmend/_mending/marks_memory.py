@@ -10,8 +10,9 @@ from typing import Any
 
 import torch
 
-from graphmend._mending.requirements import APART, WHOLE
-from graphmend._torch.variables import give_memory, is_whole, may_be_written
+from graphmend._mending.marks_asked import is_declined
+from graphmend._mending.requirements import APART, RESHAPED, WHOLE
+from graphmend._torch.variables import give_memory, is_input, is_whole, may_be_written, see_input_as
 
 _EXACT = (
     *("abs", "add", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "cat", "ceil", "div", "eq", "floor"),
@@ -107,6 +108,24 @@ def deep_copy(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, A
         torch.ops.graphmend.required(site, WHOLE, "", [tensor])
         return (tensor.clone(),)
     return (tensor.clone(),) if answer == "yes" else None
+
+
+def reshape(name: str) -> Callable[..., tuple[Any] | None]:
+    """What stands for `tensor.unsqueeze_(0)`, or another of these names, of an input: it is changed after the graph."""
+
+    def reshaped(site: str, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any] | None:
+        if owner is torch.Tensor and args:
+            owner, args = args[0], args[1:]
+        if type(owner) is not torch.Tensor or kwargs or not all(type(each) is int for each in args):
+            return None
+        if owner.requires_grad or is_declined(site) or not is_input(owner):
+            return None
+        view = getattr(torch.Tensor, name[:-1])(owner, *args)
+        torch.ops.graphmend.required(site, RESHAPED, f"{name} {' '.join([str(each) for each in args])}", [owner])
+        see_input_as(owner, view)
+        return (owner,)
+
+    return reshaped
 
 
 class DataOf:

@@ -17,13 +17,13 @@ from torch.utils.checkpoint import checkpoint
 
 from graphmend._mending.marks_asked import decline, mends_apply, own_backend
 from graphmend._mending.marks_logging import effective_level, is_enabled_for
-from graphmend._mending.marks_memory import DataOf, deep_copy, write_out
+from graphmend._mending.marks_memory import DataOf, deep_copy, reshape, write_out
 from graphmend._mending.marks_module import TABLES, of_module
 from graphmend._mending.marks_numpy import dtype_of, is_array, is_in, reduced, to_bytes
 from graphmend._mending.marks_python import Closing, GroupBy
 from graphmend._mending.marks_sort import sort_in_place, sorted_list
 from graphmend._mending.requirements import ABSENT, is_absent
-from graphmend._mending.substitutes import CHECKS
+from graphmend._mending.substitutes import CHECKS, RESHAPES
 from graphmend._torch.objects import has_ended, items_of
 from graphmend._torch.tracing import assume_constant_result
 from graphmend._torch.variables import assertion_error
@@ -286,6 +286,7 @@ _METHODS: dict[str, Callable[..., Made]] = {
     "tobytes": to_bytes,
     "uniform_": _uniform,
 }
+_METHODS.update((name, reshape(name)) for name in RESHAPES)
 _METHODS.update((name, of_module(name)) for name in TABLES)
 _FUNCTIONS: dict[str, Callable[..., Made]] = {
     "AssertionError": _assertion,

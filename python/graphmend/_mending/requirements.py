@@ -19,6 +19,7 @@ from graphmend._mending.transaction import Miss
 from graphmend._torch.graphs import autograd_is_watched, storage_of, takes_gradients
 from graphmend._torch.markers import marker_name
 from graphmend._torch.tensors import memory_of
+from graphmend._torch.tracing import TraceAgain
 from graphmend._torch.variables import fills_memory
 
 # An input shares its memory with no other.
@@ -27,6 +28,8 @@ APART = "apart"
 WHOLE = "whole"
 # There is no module of that name.
 ABSENT = "absent"
+# An input is to be seen in another shape afterwards, by the method and its operands that the name says.
+RESHAPED = "reshaped"
 # Inputs have no history, and nobody waits for their gradients.
 LEAVES = "leaves"
 
@@ -46,32 +49,49 @@ class Required:
             return not autograd_is_watched() and all(_is_bare_leaf(each) for each in given)
         if self.kind == WHOLE:
             return all(_is_whole(each) for each in given)
+        if self.kind == RESHAPED:
+            return True
         memories = [memory_of(each) for each in args if isinstance(each, torch.Tensor)]
         return all(memories.count(memory_of(each)) == 1 for each in given)
 
+    def apply(self, args: Sequence[Any]) -> None:
+        """What is done when the graph has run."""
+        if self.kind == RESHAPED:
+            name, *operands = self.name.split()
+            getattr(args[self.inputs[0]], name)(*map(int, operands))
 
-def take_requirements(graph: torch.fx.GraphModule) -> tuple[Required, ...]:
+
+def take_requirements(graph: torch.fx.GraphModule, declined: dict[str, str]) -> tuple[Required, ...]:
     """Takes the markers out of a graph that say what must hold; adds what its operators take for granted."""
     inputs = list(graph.graph.find_nodes(op="placeholder"))
+    examples = [node.meta.get("example_value") for node in inputs]
+    trained = tuple(i for i, each in enumerate(examples) if isinstance(each, torch.Tensor) and each.requires_grad)
     found: dict[Required, None] = {}
     for node in list(graph.graph.nodes):
         if marker_name(node.target) == "required":
-            _, kind, name, values = node.args
+            site, kind, name, values = node.args
+            if kind == RESHAPED and trained:
+                # Autograd takes it for a change of what it has saved in the graph.
+                declined[str(site)] = "an input is given another shape where gradients may need it as it was"
+                raise TraceAgain(restart_reason=declined[str(site)])
             memories = {storage_of(value) for value in values}
-            places = tuple(i for i, each in enumerate(inputs) if storage_of(each) in memories)
+            places = tuple(i for i, each in enumerate(inputs) if each in values)
+            # Of a view the input that it is one of.
+            places = places or tuple(i for i, each in enumerate(inputs) if storage_of(each) in memories)
             found[Required(str(kind), str(name), places)] = None
             graph.graph.erase_node(node)
     if any(takes_gradients(node) for node in graph.graph.nodes):
-        values = [node.meta.get("example_value") for node in inputs]
-        places = tuple(i for i, each in enumerate(values) if isinstance(each, torch.Tensor) and each.requires_grad)
-        found[Required(LEAVES, "", places)] = None
+        found[Required(LEAVES, "", trained)] = None
     return tuple(found)
 
 
 def run_if_holds(required: Sequence[Required], compiled: Callable[..., Any], *args: Any) -> Any:
     if not all(each.holds(args) for each in required):
         raise Miss from None
-    return compiled(*args)
+    results = compiled(*args)
+    for each in required:
+        each.apply(args)
+    return results
 
 
 def is_absent(name: str) -> bool:

@@ -9,6 +9,7 @@ a constant to one, `.name = value` of anything, `with name` something that is en
 from collections.abc import Iterable
 
 CHECKS = ("_check", "_check_index", "_check_value", "_check_type", "_check_not_implemented")
+RESHAPES = ("squeeze_", "swapaxes_", "swapdims_", "t_", "transpose_", "unsqueeze_")
 
 NAMES: dict[str, tuple[str, ...]] = {
     "Attempted to a str() method implemented in C/C++": ("str",),
@@ -23,6 +24,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "HOP: Non-nullified side effect": ("checkpoint",),
     "HOP: Unsafe side effect": ("checkpoint",),
     "Import failure": ("import",),
+    "Inplace op on input tensor": RESHAPES,
     "Shape mismatch with out= list of tensor variants": ("out=",),
     "Shape mismatch with out= tensor variant": ("out=",),
     "Tensor.random_ op": ("random_",),
@@ -31,6 +33,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "Unsupported Tensor.resize_() call": ("resize_",),
     "Unsupported Tensor.resize_as_() call": ("resize_as_",),
     "Unsupported arguments for itertools.groupby": ("groupby",),
+    "Unsupported function call (delayed)": RESHAPES,
     "Unsupported hasattr call": ("hasattr",),
     "Unsupported key type for itertools.groupby": ("groupby",),
     "Unsupported ndarray attribute access": (".dtype",),

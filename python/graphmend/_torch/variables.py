@@ -75,6 +75,26 @@ def give_memory(translator: Any, tensor: Any, new: Any) -> Any:
     return ConstantVariable.create(True)
 
 
+@on_variables
+def is_input(translator: Any, tensor: Any) -> Any:
+    """Whether a tensor is an input of the graph as it came, known by this one variable, and without attributes."""
+    tensor = tensor.realize()
+    example, node = _example(tensor), _node(tensor)
+    is_one = example is not None and tensor.source is not None and node.op == "placeholder"
+    others = (each for each in translator.output.graph.nodes if each is not node)
+    known = is_one and any(each.meta.get("example_value") is example for each in others)
+    return ConstantVariable.create(is_one and not known and not _has_attributes(translator, tensor))
+
+
+@on_variables
+def see_input_as(translator: Any, tensor: Any, view: Any) -> Any:
+    """From here on, an input is a view of itself, for all that refer to it; it stays the object that came."""
+    tensor = tensor.realize()
+    tensor.proxy = view.realize().proxy
+    tensor.synchronize_attributes(translator)
+    return ConstantVariable.create(None)
+
+
 def _node(variable: Any) -> Any:
     variable = variable.realize()
     return variable.proxy.node if isinstance(variable, TensorVariable) else None
