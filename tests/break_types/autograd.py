@@ -53,7 +53,7 @@ class Multiply(torch.autograd.Function):  # type: ignore[misc,unused-ignore]
 
 @case(
     "autograd.Function.apply: duplicate tensor input",
-    Left("another tensor in place of the second one is something that the function can see"),
+    Left("a second tensor in its place is another object to the function, and its gradients are added elsewhere"),
     leaf,
 )
 def squares(x: torch.Tensor) -> torch.Tensor:

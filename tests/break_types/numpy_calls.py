@@ -18,7 +18,7 @@ def arrays() -> tuple[Any, ...]:
     return (np.arange(1.0, 5.0),)
 
 
-_OFF = Left("`trace_numpy` is on unless somebody has switched it off on purpose")
+_OFF = Left("somebody has switched `trace_numpy` off on purpose; with it on, Dynamo takes what NumPy refuses")
 
 
 @case("Tensor.numpy() with trace_numpy=False", _OFF, numbers, settings={"trace_numpy": False})
@@ -72,7 +72,7 @@ def asks_for_members(a: Any) -> Any:
 
 @case(
     "attempted to trace torch._numpy.random function with config.use_numpy_random_stream=True",
-    Left("another stream of random numbers gives other numbers"),
+    Left("NumPy's own stream is asked for, and a graph draws from torch's"),
     arrays,
     settings={"use_numpy_random_stream": True},
 )

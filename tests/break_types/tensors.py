@@ -46,7 +46,11 @@ def draws_from_a_range(x: torch.Tensor) -> torch.Tensor:
     return x + noise
 
 
-@case("Unsupported Tensor.requires_grad_() call", Left("a new leaf in the middle of a graph"), numbers)
+@case(
+    "Unsupported Tensor.requires_grad_() call",
+    Left("a graph that began without gradients would have to lead back to its input"),
+    numbers,
+)
 def makes_an_input_a_leaf(x: torch.Tensor) -> torch.Tensor:
     x.requires_grad_()
     return x * 2

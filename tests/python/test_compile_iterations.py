@@ -191,3 +191,77 @@ def test_other_things_are_closed_as_they_are() -> None:
     assert torch.equal(compiled(numbers(), ended, source), numbers())
     assert source.closed == 1
     assert compiled.report.left == []
+
+
+def gives(x: torch.Tensor, held: dict[str, Any]) -> Any:
+    made = {"a": x, "b": x + 1}
+    return x * 2, iter(made.items()), made, iter(held), iter(held.values())
+
+
+@BACKENDS
+def test_iterators_that_leave_a_graph(backend: str) -> None:
+    compiled = mended_compile(gives, backend=backend)
+    for _ in range(2):
+        for function in (gives, compiled):
+            held = {"c": 1, "d": 2}
+            _, items, made, keys, values = function(numbers(), held)
+            assert [type(each).__name__ for each in (items, keys, values)] == [
+                *("dict_itemiterator", "dict_keyiterator", "dict_valueiterator")
+            ]
+            name, first = next(items)
+            assert name == "a"
+            assert torch.equal(first, numbers())
+            made["c"] = 3
+            with pytest.raises(RuntimeError):
+                next(items)
+            held["d"] = 5
+            assert list(values) == [1, 5]
+            assert list(keys) == ["c", "d"]
+    assert compiled.report.left == []
+
+
+def gives_one_begun(x: torch.Tensor) -> Any:
+    values = {"a": 1, "b": 2}.values()
+    it = iter(values)
+    return x * next(it), it
+
+
+def gives_one_that_is_void(x: torch.Tensor) -> Any:
+    made = {"a": 1, "b": 2}
+    it = iter(made.values())
+    made["c"] = 3
+    return x * 2, it
+
+
+def gives_one_of_what_is_changed(x: torch.Tensor, held: dict[str, int]) -> Any:
+    held["e"] = 4
+    return x * 2, iter(held)
+
+
+def gives_one_twice(x: torch.Tensor) -> Any:
+    both = x * 2
+    return both, (it := iter({"a": 1, "b": 2})), it
+
+
+def test_iterators_that_were_used() -> None:
+    def rest(given: Any) -> Any:
+        try:
+            return list(given)
+        except RuntimeError as error:
+            return str(error)
+
+    for function in (gives_one_begun, gives_one_that_is_void):
+        compiled = mended_compile(function, backend="eager")
+        for _ in range(2):
+            expected, seen = function(numbers()), compiled(numbers())
+            assert torch.equal(expected[0], seen[0])
+            assert rest(expected[1]) == rest(seen[1])
+    compiled = mended_compile(gives_one_of_what_is_changed, backend="eager")
+    for _ in range(2):
+        one, other = {"a": 1}, {"a": 1}
+        expected, seen = gives_one_of_what_is_changed(numbers(), one), compiled(numbers(), other)
+        assert rest(expected[1]) == rest(seen[1]) == ["a", "e"]
+        assert one == other
+    compiled = mended_compile(gives_one_twice, backend="eager")
+    _, one_it, other_it = compiled(numbers())
+    assert one_it is other_it

@@ -24,7 +24,7 @@ from graphmend._mending.marks_python import Closing, GroupBy
 from graphmend._mending.marks_sort import sort_in_place, sorted_list
 from graphmend._mending.requirements import ABSENT, is_absent
 from graphmend._mending.substitutes import CHECKS, RESHAPES
-from graphmend._torch.objects import has_ended, items_of
+from graphmend._torch.objects import has_ended, items_of, iterator_over
 from graphmend._torch.tracing import assume_constant_result
 from graphmend._torch.variables import assertion_error
 
@@ -210,6 +210,14 @@ def _has(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     return (hasattr(slice, args[1]),)
 
 
+def _iterate(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
+    """`iter` of a dict"""
+    if called is not iter or len(args) != 1 or kwargs:
+        return None
+    iterator = iterator_over(args[0])
+    return None if iterator is None else (iterator,)
+
+
 def _named(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
     """`namedtuple`: the names of the fields as a list"""
     if called is not collections.namedtuple or len(args) != 2 or isinstance(args[1], str):
@@ -299,6 +307,7 @@ _FUNCTIONS: dict[str, Callable[..., Made]] = {
     "groupby": _group,
     "hasattr": _has,
     "isin": is_in,
+    "iter": _iterate,
     "mul": _of_sizes,
     "namedtuple": _named,
     "show": _show,

@@ -25,6 +25,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "HOP: Unsafe side effect": ("checkpoint",),
     "Import failure": ("import",),
     "Inplace op on input tensor": RESHAPES,
+    "Reconstruction failure": ("iter",),
     "Shape mismatch with out= list of tensor variants": ("out=",),
     "Shape mismatch with out= tensor variant": ("out=",),
     "Tensor.random_ op": ("random_",),

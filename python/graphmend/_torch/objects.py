@@ -1,14 +1,19 @@
 """Objects from outside that Dynamo has no rule for: what is read of them while it traces, and guarded."""
 
 import array
+import functools
+import operator
 from types import GeneratorType
 from typing import Any
 
 import torch
+from torch._dynamo.bytecode_transformation import create_call_function
 from torch._dynamo.guards import GuardBuilder, install_guard
 from torch._dynamo.source import NonSerializableSetGetItemSource
 from torch._dynamo.variables.builder import VariableBuilder
 from torch._dynamo.variables.constant import ConstantVariable
+from torch._dynamo.variables.dicts import ConstDictVariable, DictViewVariable
+from torch._dynamo.variables.iter import DictViewIterator
 from torch._dynamo.variables.lazy import LazyVariableTracker
 from torch._dynamo.variables.lists import TupleVariable
 
@@ -41,6 +46,32 @@ def has_ended(translator: Any, values: Any) -> Any:
         return ConstantVariable.create(False)
     holds_while(source, _has_ended, f"{source.name} has come to its end")
     return ConstantVariable.create(True)
+
+
+@on_variables
+def iterator_over(translator: Any, values: Any) -> Any:
+    """`iter(values)` of a dict, or of its keys, values or items, which can leave the graph as long as it is unused."""
+    values = values.realize()
+    if not isinstance(values, (DictViewVariable, ConstDictVariable)):
+        return ConstantVariable.create(None)
+    iterator = values.tp_iter_impl(translator)
+    if not isinstance(iterator, DictViewIterator):
+        return ConstantVariable.create(None)
+    iterator.reconstruct = functools.partial(_make_again, iterator, values)
+    return iterator
+
+
+def _make_again(iterator: Any, values: Any, codegen: Any) -> None:
+    """Has `iter(values)` called after the graph, which is the same if nothing was taken and the dict is what it was."""
+    held = values.dv_dict if isinstance(values, DictViewVariable) else values
+    # The length that an iterator expects is none once its dict has another.
+    is_unused = operator.length_hint(iterator._iter) == len(held.items)
+    # Changes to what came from outside are written back last.
+    if not is_unused or (held.source is not None and codegen.tx.output.side_effects.is_modified(held)):
+        raise NotImplementedError
+    codegen.add_push_null(lambda: codegen.load_import_from("builtins", "iter"))
+    codegen(values)
+    codegen.extend_output(create_call_function(1, False))
 
 
 def _has_ended(value: object) -> bool:
