@@ -7,17 +7,19 @@ from types import GeneratorType
 from typing import Any
 
 import torch
+from torch._dynamo import source as sources
 from torch._dynamo.bytecode_transformation import create_call_function
 from torch._dynamo.guards import GuardBuilder, install_guard
-from torch._dynamo.source import NonSerializableSetGetItemSource
+from torch._dynamo.variables import ConstantVariable, ConstDictVariable, LazyVariableTracker, TupleVariable
+from torch._dynamo.variables import iter as iterators
 from torch._dynamo.variables.builder import VariableBuilder
-from torch._dynamo.variables.constant import ConstantVariable
-from torch._dynamo.variables.dicts import ConstDictVariable, DictViewVariable
-from torch._dynamo.variables.iter import DictViewIterator
-from torch._dynamo.variables.lazy import LazyVariableTracker
-from torch._dynamo.variables.lists import TupleVariable
+from torch._dynamo.variables.dicts import DictViewVariable
 
 from graphmend._torch.tracing import holds_while, on_variables
+
+# Older versions of torch lack these.
+_PLACE_IN_SET: Any = getattr(sources, "NonSerializableSetGetItemSource", None)
+_DICT_ITERATOR: Any = getattr(iterators, "DictViewIterator", None)
 
 
 @on_variables
@@ -26,10 +28,11 @@ def items_of(translator: Any, values: Any) -> Any:
     value, source = _found(values)
     if source is None:
         return ConstantVariable.create(None)
-    if type(value) is set and value and all(isinstance(each, torch.Tensor) for each in value):
+    is_set = _PLACE_IN_SET is not None and type(value) is set and bool(value)
+    if is_set and all(isinstance(each, torch.Tensor) for each in value):
         # Each place of the order that the set of a call has; which tensor is there is guarded as any other input is.
         install_guard(source.make_guard(GuardBuilder.TYPE_MATCH), source.make_guard(GuardBuilder.SEQUENCE_LENGTH))
-        places = (NonSerializableSetGetItemSource(source, i) for i in range(len(value)))
+        places = (_PLACE_IN_SET(source, i) for i in range(len(value)))
         return TupleVariable([VariableBuilder(translator, place)(each) for place, each in zip(places, value)])  # noqa: B905
     if type(value) is array.array or type(value) is bytearray:
         kept = _contents(value)
@@ -52,10 +55,10 @@ def has_ended(translator: Any, values: Any) -> Any:
 def iterator_over(translator: Any, values: Any) -> Any:
     """`iter(values)` of a dict, or of its keys, values or items, which can leave the graph as long as it is unused."""
     values = values.realize()
-    if not isinstance(values, (DictViewVariable, ConstDictVariable)):
+    if _DICT_ITERATOR is None or not isinstance(values, (DictViewVariable, ConstDictVariable)):
         return ConstantVariable.create(None)
     iterator = values.tp_iter_impl(translator)
-    if not isinstance(iterator, DictViewIterator):
+    if not isinstance(iterator, _DICT_ITERATOR):
         return ConstantVariable.create(None)
     iterator.reconstruct = functools.partial(_make_again, iterator, values)
     return iterator

@@ -8,13 +8,14 @@ import operator
 from typing import Any
 
 import torch
-from torch._dynamo.variables.constant import ConstantVariable
-from torch._dynamo.variables.misc import ExceptionVariable
-from torch._dynamo.variables.tensor import TensorVariable
+from torch._dynamo.variables import ConstantVariable, ExceptionVariable, TensorVariable
 
 from graphmend._torch.graphs import storage_of
 from graphmend._torch.tensors import memory_of
 from graphmend._torch.tracing import on_variables
+
+# Older versions of torch have no way to bring a variable up to date.
+_CAN_CHANGE = hasattr(TensorVariable, "synchronize_attributes")
 
 
 @on_variables
@@ -64,7 +65,8 @@ def give_memory(translator: Any, tensor: Any, new: Any) -> Any:
     """Makes a tensor of the frame's own, which nothing has used, another one, for all that refer to it; or False."""
     tensor = tensor.realize()
     example, node = _example(tensor), _node(tensor)
-    if example is None or tensor.source is not None or _has_attributes(translator, tensor) or node.users:
+    is_own = example is not None and tensor.source is None and not node.users
+    if not is_own or not _CAN_CHANGE or _has_attributes(translator, tensor):
         return ConstantVariable.create(False)
     # What changes it in place gives it back, as a variable of its own.
     others = (each for each in translator.output.graph.nodes if each is not node)
@@ -80,7 +82,7 @@ def is_input(translator: Any, tensor: Any) -> Any:
     """Whether a tensor is an input of the graph as it came, known by this one variable, and without attributes."""
     tensor = tensor.realize()
     example, node = _example(tensor), _node(tensor)
-    is_one = example is not None and tensor.source is not None and node.op == "placeholder"
+    is_one = _CAN_CHANGE and example is not None and tensor.source is not None and node.op == "placeholder"
     others = (each for each in translator.output.graph.nodes if each is not node)
     known = is_one and any(each.meta.get("example_value") is example for each in others)
     return ConstantVariable.create(is_one and not known and not _has_attributes(translator, tensor))
