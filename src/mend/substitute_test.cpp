@@ -83,5 +83,62 @@ TEST(Substitute, AttributesThatAreSet) {
   expect_as_it_was("x.on = y\n", 1, {".on ="});
 }
 
+TEST(Substitute, AttributesThatAreSetToAnything) {
+  EXPECT_EQ(substituted("x.on = y\n", 1, {".on = value"}),
+            "(x if not __graphmend__.tracing() else __graphmend__.target('S', 'on', x)).on = y\n");
+  expect_as_it_was("x.on += y\n", 1, {".on = value"});
+}
+
+TEST(Substitute, OutputsThatAreGiven) {
+  EXPECT_EQ(substituted("t.go(x, out=y)\n", 1, {"out="}),
+            "(t.go(x, out=y) if not __graphmend__.tracing() else __graphmend__.into('S', 'go', (t.go), x, out=y))\n");
+  EXPECT_EQ(substituted("z = t.go(x, out=y)\n", 1, {"out="}),
+            "z = (t.go(x, out=y) if not __graphmend__.tracing() else __graphmend__.function('S', 'go', (t.go), x, "
+            "out=y))\n");
+  expect_as_it_was("t.go(x, into=y)\n", 1, {"out="});
+  expect_as_it_was("t.go(x, **out)\n", 1, {"out="});
+}
+
+TEST(Substitute, WhatAComprehensionGoesThroughFirst) {
+  EXPECT_EQ(substituted("y = [a for a in x.go() for b in x.go()]\n", 1, {"go"}),
+            "y = [a for a in (x.go() if not __graphmend__.tracing() else __graphmend__.method('S', 'go', (x), )) for b "
+            "in x.go()]\n");
+}
+
+TEST(Substitute, WhatIsGoneThrough) {
+  EXPECT_EQ(substituted("for a in x.y:\n    pass\n", 1, {"for"}),
+            "for a in (__graphmend__.iterated('S', (x.y))):\n    pass\n");
+  EXPECT_EQ(substituted("y = {a for a in b for c in d}\n", 1, {"for"}),
+            "y = {a for a in (__graphmend__.iterated('S', (b))) for c in d}\n");
+  expect_as_it_was("async def f():\n    async for a in x:\n        pass\n", 2, {"for"});
+  expect_as_it_was("for a in (b := x):\n    pass\n", 1, {"for"});
+}
+
+std::string tried(const std::string& import, const std::string& handler) {
+  return "try:\n    " + import + "\n" + handler + "\n    f()\n";
+}
+
+TEST(Substitute, ImportsWhoseFailureIsDealtWith) {
+  for (const std::string import : {"import a", "import a.b as c", "from a import b", "from a.b import *"}) {
+    for (const std::string handler : {"except ImportError:", "except:", "except (KeyError, ModuleNotFoundError):"}) {
+      EXPECT_EQ(substituted(tried(import, handler), 2, {"import"}),
+                tried("__graphmend__.imports('S', 'a'); " + import, handler));
+    }
+  }
+}
+
+TEST(Substitute, ImportsWhoseFailureMayBeLookedAt) {
+  expect_as_it_was("import a\n", 1, {"import"});
+  expect_as_it_was(tried("import a, b", "except ImportError:"), 2, {"import"});
+  expect_as_it_was(tried("from . import a", "except ImportError:"), 2, {"import"});
+  expect_as_it_was(tried("from .a import b", "except ImportError:"), 2, {"import"});
+  expect_as_it_was(tried("import a", "except ImportError as e:"), 2, {"import"});
+  expect_as_it_was(tried("import a", "except ImportError:\n    raise"), 2, {"import"});
+  expect_as_it_was(tried("import a", "except ImportError:\n    sys.exc_info()"), 2, {"import"});
+  expect_as_it_was(tried("import a", "except KeyError:\n    pass\nexcept ImportError:"), 2, {"import"});
+  expect_as_it_was(tried("import a", "finally:"), 2, {"import"});
+  expect_as_it_was(tried("f()", "except ImportError:\n    import a"), 4, {"import"});
+}
+
 }  // namespace
 }  // namespace graphmend

@@ -6,23 +6,33 @@ from typing import Any
 
 import torch
 
-from .cases import Fails, Left, case
-
-_GRADIENT = Left("a gradient inside of a graph knows nothing of hooks and of what was computed outside")
+from .cases import Fails, Left, Mended, case
 
 
 def leaf() -> tuple[Any, ...]:
     return (torch.arange(1.0, 5.0).requires_grad_(),)
 
 
-@case("Unsupported Tensor.backward() call", _GRADIENT, leaf)
-def goes_backward(x: torch.Tensor) -> torch.Tensor:
+@case("Unsupported Tensor.backward() call", Mended("setting"), lambda: (torch.arange(1.0, 5.0),))
+def goes_backward(x: torch.Tensor) -> Any:
+    y = x.clone().requires_grad_()
+    loss = (y * y).sum()
+    loss.backward()
+    return loss.detach(), y.grad
+
+
+@case(
+    "Unsupported Tensor.backward() call",
+    Left("hooks on a leaf's accumulated gradient, DDP's among them, cannot be looked up"),
+    leaf,
+)
+def goes_back_outside(x: torch.Tensor) -> torch.Tensor:
     loss = (x * x).sum()
     loss.backward()
     return loss.detach()
 
 
-@case("using `torch.autograd.grad` with `torch._dynamo.config.trace_autograd_ops=False`", _GRADIENT, leaf)
+@case("using `torch.autograd.grad` with `torch._dynamo.config.trace_autograd_ops=False`", Mended("setting"), leaf)
 def takes_a_gradient(x: torch.Tensor) -> torch.Tensor:
     loss = (x * x).sum()
     (gradient,) = torch.autograd.grad(loss, x)
@@ -43,7 +53,7 @@ class Multiply(torch.autograd.Function):  # type: ignore[misc,unused-ignore]
 
 @case(
     "autograd.Function.apply: duplicate tensor input",
-    Left("another tensor in place of the second one is something that the function can see"),
+    Left("a second tensor in its place is another object to the function, and its gradients are added elsewhere"),
     leaf,
 )
 def squares(x: torch.Tensor) -> torch.Tensor:

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from .cases import Left, Mended, case
+from .cases import Mended, case
 
 
 def numbers() -> tuple[Any, ...]:
@@ -48,7 +48,7 @@ def branches(x: torch.Tensor) -> torch.Tensor:
 
 @case(
     "assert with non-string message",
-    Left("another exception in its place would be seen by whoever looks at it"),
+    Mended("substitute"),
     numbers,
 )
 def raises_with_an_object(x: torch.Tensor) -> torch.Tensor:
@@ -62,7 +62,7 @@ def raises_with_an_object(x: torch.Tensor) -> torch.Tensor:
 
 @case(
     "sort with non-constant keys",
-    Left("tensors of several types do not compare as their numbers do"),
+    Mended("substitute", speculates=True),
     numbers,
 )
 def sorts_rows(x: torch.Tensor) -> torch.Tensor:

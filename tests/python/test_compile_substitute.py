@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 pytest.importorskip("torch")
+pytest.importorskip("numpy")
 
+import numpy as np
 import torch
 from compiled_calls import reasons, same_program
 from torch.utils.checkpoint import checkpoint
@@ -163,3 +165,87 @@ def test_a_second_compile_reports_the_same() -> None:
         compiled(numbers(), Buffer())
         found.append([(entry.line, entry.mend) for entry in compiled.report.mended])
     assert found[0] == found[1] != []
+
+
+class ToldError(AssertionError):
+    """A class of the program's own."""
+
+
+def asserts(x: torch.Tensor, kind: type[AssertionError]) -> Any:
+    kept = []
+    try:
+        raise AssertionError({"dim": x.dim()}, x)
+    except AssertionError as error:
+        kept.append(error.args[0])
+        y = error.args[1] * 2
+    try:
+        raise kind(x.shape[0])
+    except AssertionError as error:
+        kept.append(error.args)
+    made = AssertionError([x])
+    return y, kept, type(made) is AssertionError, made.args[0][0] is x
+
+
+def test_an_assertion_error_is_made_of_anything() -> None:
+    compiled = same_program(asserts, [(numbers(), ToldError)] * 2, __file__)
+    assert compiled.report.left == []
+
+
+def asserts_and_leaves(x: torch.Tensor) -> Any:
+    y = x * 2
+    if x.dim() == 2:
+        raise AssertionError({"dim": x.dim()})
+    return y
+
+
+def test_an_assertion_error_leaves_as_it_is() -> None:
+    same_program(asserts_and_leaves, [(numbers(),), (numbers()[0],)] * 2, __file__, frames=False)
+
+
+def returns_the_error(x: torch.Tensor) -> Any:
+    return AssertionError({"factor": 2}, 3), x * 2
+
+
+def test_an_assertion_error_that_is_returned_is_one() -> None:
+    compiled = mended_compile(returns_the_error, backend="eager")
+    for _ in range(2):
+        error, y = compiled(numbers())
+        assert type(error) is AssertionError
+        assert error.args == ({"factor": 2}, 3)
+        assert torch.equal(y, numbers() * 2)
+    assert compiled.report.left == []
+
+
+def reduces(rows: Any) -> Any:
+    largest = np.maximum.reduce(rows)
+    smallest = np.minimum.reduce(rows, axis=1)
+    total = np.add.reduce(rows, axis=-1)
+    return rows - largest, smallest, total
+
+
+def bare(arrays: Any) -> Any:
+    return [(type(each), each.dtype, each.strides, each.tolist()) for each in arrays]
+
+
+def test_reductions_of_whole_numbers() -> None:
+    rows = np.array([[3, 1, 2], [0, 5, -2]])
+    for array, is_whole in ((rows, True), (np.stack([rows, rows * 2]), True), (rows.astype("float32"), False)):
+        compiled = mended_compile(reduces, backend="eager")
+        for _ in range(2):
+            assert bare(compiled(array)) == bare(reduces(array))
+        assert (compiled.report.left == []) is is_whole
+    # A sum of narrow numbers is wider, a column's is no array but a number, and the layout is the operand's.
+    for array in (rows.astype("int16"), np.asfortranarray(np.stack([rows, rows * 2]))):
+        compiled = mended_compile(reduces, backend="eager")
+        assert bare(compiled(array)) == bare(reduces(array))
+        assert UNFIT in reasons(compiled)
+
+
+def reduces_a_row(row: Any) -> Any:
+    return np.maximum.reduce(row), row * 2
+
+
+def test_a_reduction_to_a_number_is_left() -> None:
+    compiled = mended_compile(reduces_a_row, backend="eager")
+    assert type(compiled(np.array([1, 2]))[0]) is type(reduces_a_row(np.array([1, 2]))[0])
+    assert reasons(compiled) == {UNFIT}

@@ -15,6 +15,7 @@ import torch.fx
 from graphmend._mending import speculate
 from graphmend._mending.draws import draws_for_nothing, keep_draws
 from graphmend._mending.lift import CannotShowError, CannotUndoError, lift, remove_joined
+from graphmend._mending.requirements import run_if_holds, take_requirements
 from graphmend._mending.returned import put_back, take_returned
 from graphmend._torch.graphs import as_drawn, finish_graph, is_drawn_number, turn_asserts_into_checks
 from graphmend._torch.markers import marker_name
@@ -74,6 +75,8 @@ class FrameRecord(threading.local):
         # Types of breaks for which Dynamo's settings are changed, or were in vain.
         self.set_for: set[str] = set()
         self.refused: set[str] = set()
+        # Why a break stays for which the setting is changed.
+        self.refusal = ""
         # Sites whose markers are in the graphs.
         self.marked: set[str] = set()
         # The functions' own code that was traced, with its globals.
@@ -181,6 +184,7 @@ class MendedBackend:
         for node in [node for node in graph.graph.nodes if marker_name(node.target) == "wanted"]:
             graph.graph.erase_node(node)
         names = [node.args[0] for node in graph.graph.nodes if marker_name(node.target)]
+        required = take_requirements(graph, self.declined)
         remove_joined(graph, self.declined)
         self._decline_drawn_numbers(graph)
         if traced_code() not in self.cannot_carry:
@@ -225,4 +229,9 @@ class MendedBackend:
         if plan is not None:
             self.frame.has_transaction = True
             compiled = functools.partial(plan.run, compiled)
-        return functools.partial(put_back, returned, compiled) if returned else compiled
+        if returned:
+            compiled = functools.partial(put_back, returned, compiled)
+        if required:
+            self.frame.has_transaction = True
+            compiled = functools.partial(run_if_holds, required, compiled)
+        return compiled

@@ -12,10 +12,11 @@ from graphmend._mending import mended_code, talkers
 from graphmend._mending.backend import MendedBackend
 from graphmend._mending.frames import MendingCallback
 from graphmend._mending.marks import Marks
-from graphmend._mending.marks_asked import code_to_trace
+from graphmend._mending.marks_asked import code_to_trace, traces_gradients
 from graphmend._reporting.report import Report
 from graphmend._torch.compiling import OptimizedModule, compile_context, inner_backend
 from graphmend._torch.frames import forget_code, take_back_skips
+from graphmend._torch.settings import keep_backward_inside
 from graphmend._torch.tracing import inline_other_code, pass_objects
 from graphmend._torch.version import require_torch, torch_version
 
@@ -95,6 +96,7 @@ def compile(  # noqa: A001 - the name of what it stands in for
     builtins.__graphmend__ = Marks  # type: ignore[attr-defined]
     inline_other_code(code_to_trace)
     pass_objects()
+    keep_backward_inside(traces_gradients)
     inner, special = inner_backend(backend, mode, options, dynamic, others.pop("name", None))
     mended = MendedBackend(inner, speculate)
     _backends.add(mended)

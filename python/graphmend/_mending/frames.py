@@ -77,6 +77,7 @@ class MendingCallback:
             return self._convert_plainly(frame, cache_entry, frame_state)
         self.backend.frame.set_for.clear()
         self.backend.frame.refused.clear()
+        self.backend.frame.refusal = ""
         for _ in range(_MAX_ROUNDS):
             started = time.perf_counter()
             traced = mended_code.replacement(code, frame.f_globals, bool(self.backend.speculates))
@@ -263,7 +264,8 @@ class MendingCallback:
             reasons = [declined[site] for site in sites if site in declined]
             # What was to help, where the break is one inside of what is called there.
             self.report.mended[:] = [each for each in self.report.mended if not _is_declined(each, declined)]
-            mend = reasons[0] if reasons else self.backend.frame.trouble or mend
+            refusal = self.backend.frame.refusal if place.gb_type in self.backend.frame.set_for else ""
+            mend = reasons[0] if reasons else self.backend.frame.trouble or refusal or mend
         return self._note(place, mend)
 
     def _note(self, place: Place, mend: Mend | str) -> bool:

@@ -24,7 +24,7 @@ from graphmend._mending.marks_post import (
     truth,
 )
 from graphmend._mending.marks_select import join, selects
-from graphmend._mending.marks_substitute import attribute, function, method, target
+from graphmend._mending.marks_substitute import attribute, function, imports, into, iterated, method, target
 from graphmend._mending.marks_value import bounds, index, masked_select, nonzero, subscript, truth_of, value, where
 from graphmend._torch.frames import skip_code
 
@@ -62,6 +62,9 @@ class Marks:
     function = staticmethod(function)
     attribute = staticmethod(attribute)
     target = staticmethod(target)
+    into = staticmethod(into)
+    imports = staticmethod(imports)
+    iterated = staticmethod(iterated)
 
 
 # Where a frame runs in eager because Dynamo has skipped it, these run in eager too: they are never frames of their own.

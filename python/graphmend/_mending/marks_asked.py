@@ -23,6 +23,15 @@ def code_to_trace(code: CodeType, space: dict[str, Any]) -> CodeType:
     return mended_code.replacement(code, space, bool(backend.speculates))
 
 
+def traces_gradients() -> bool:
+    """Whether gradients are traced for our sake, where a `backward` may reach a leaf from outside."""
+    backend = own_backend()
+    if backend is None or not any("backward" in each or "autograd" in each for each in backend.frame.set_for):
+        return False
+    backend.frame.refusal = "hooks on a leaf's accumulated gradient, DDP's among them, cannot be looked up"
+    return True
+
+
 @assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
 def mends_apply() -> bool:
     backend = own_backend()
@@ -41,6 +50,13 @@ def decline(site: str, reason: str) -> bool:
     if backend is not None:
         backend.notes[site] = reason
     return False
+
+
+@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+def is_declined(site: str) -> bool:
+    """Whether a place is left as it is for good."""
+    backend = own_backend()
+    return backend is None or site in backend.declined
 
 
 @assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]

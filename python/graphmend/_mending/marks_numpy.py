@@ -60,3 +60,23 @@ def is_in(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
         return None
     one, other = torch.from_numpy(args[0]), torch.from_numpy(args[1])
     return (torch.isin(one, other).numpy(),) if one.dtype == other.dtype else None
+
+
+_WHOLE = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
+
+
+def reduced(site: str, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any] | None:
+    """`np.maximum.reduce(array)` and its like: of whole numbers, whose order and kind of zero make no difference"""
+    if np is None or len(args) != 1 or not all(name == "axis" for name in kwargs) or not is_array(args[0]):
+        return None
+    tensor, axis = torch.from_numpy(args[0]), kwargs.get("axis", 0)
+    if tensor.dtype not in _WHOLE or tensor.dim() < 2 or not tensor.is_contiguous() or tensor.numel() == 0:
+        return None
+    if type(axis) is not int or not -tensor.dim() <= axis < tensor.dim():
+        return None
+    if owner is np.maximum:
+        return (torch.amax(tensor, axis).numpy(),)
+    if owner is np.minimum:
+        return (torch.amin(tensor, axis).numpy(),)
+    # Sums of the narrower ones are wider.
+    return (torch.sum(tensor, axis).numpy(),) if owner is np.add and tensor.dtype == torch.int64 else None

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from graphmend._mending import effects, mended_code, replay, talkers
-from graphmend._mending.marks_asked import carries, mends_apply, own_backend, trace_again_without
+from graphmend._mending.marks_asked import carries, is_declined, mends_apply, own_backend, trace_again_without
 from graphmend._mending.stack import Caller
 from graphmend._mending.values import describe, describe_stack
 from graphmend._torch.tracing import assume_constant_result, is_ours, takes_objects, traced_stack
@@ -29,12 +29,6 @@ def _stack_of(site: str) -> str:
     return describe_stack(effects.keep_stack(callers[:-1]))
 
 
-@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
-def _is_declined(site: str) -> bool:
-    backend = own_backend()
-    return backend is None or site in backend.declined
-
-
 def tracing() -> bool:
     """Whether this is being traced for a call that graphmend owns. In eager only while something runs again."""
     if torch.compiler.is_dynamo_compiling():
@@ -50,7 +44,7 @@ def checks() -> bool:
 def posts(site: str) -> bool:
     """Whether the statement at the site is carried out of the graph; asked before its arguments are evaluated."""
     if torch.compiler.is_dynamo_compiling():
-        return bool(mends_apply()) and bool(carries()) and not _is_declined(site)
+        return bool(mends_apply()) and bool(carries()) and not is_declined(site)
     return replay.active()
 
 

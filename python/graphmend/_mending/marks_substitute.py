@@ -17,10 +17,16 @@ from torch.utils.checkpoint import checkpoint
 
 from graphmend._mending.marks_asked import decline, mends_apply, own_backend
 from graphmend._mending.marks_logging import effective_level, is_enabled_for
-from graphmend._mending.marks_numpy import dtype_of, is_array, is_in, to_bytes
+from graphmend._mending.marks_memory import DataOf, deep_copy, reshape, write_out
+from graphmend._mending.marks_module import TABLES, of_module
+from graphmend._mending.marks_numpy import dtype_of, is_array, is_in, reduced, to_bytes
 from graphmend._mending.marks_python import Closing, GroupBy
-from graphmend._mending.substitutes import CHECKS
+from graphmend._mending.marks_sort import sort_in_place, sorted_list
+from graphmend._mending.requirements import ABSENT, is_absent
+from graphmend._mending.substitutes import CHECKS, RESHAPES
+from graphmend._torch.objects import has_ended, items_of, iterator_over
 from graphmend._torch.tracing import assume_constant_result
+from graphmend._torch.variables import assertion_error
 
 Made = tuple[Any] | None
 
@@ -63,12 +69,49 @@ def method(site: str, name: str, owner: Any, *args: Any, **kwargs: Any) -> Any:
 def function(site: str, name: str, called: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """`name(*args, **kwargs)`"""
     if torch.compiler.is_dynamo_compiling() and mends_apply():
-        made = _FUNCTIONS[name](site, called, args, kwargs) if name in _FUNCTIONS else None
+        if "out" in kwargs:
+            made = write_out(site, name, called, args, kwargs, False)
+        else:
+            made = _FUNCTIONS[name](site, called, args, kwargs) if name in _FUNCTIONS else None
         if made is not None:
             _note(site)
             return made[0]
         decline(site, _UNFIT)
     return called(*args, **kwargs)
+
+
+def into(site: str, name: str, called: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+    """`name(*args, out=…)`, as a statement"""
+    if torch.compiler.is_dynamo_compiling() and mends_apply():
+        if write_out(site, name, called, args, kwargs, True) is not None:
+            _note(site)
+            return
+        decline(site, _UNFIT)
+    called(*args, **kwargs)
+
+
+def imports(site: str, name: str) -> None:
+    """Stands before `import name`: raises what that raises, where there is no such module."""
+    if torch.compiler.is_dynamo_compiling() and mends_apply() and _is_absent(name):
+        torch.ops.graphmend.required(site, ABSENT, name, [])
+        _note(site)
+        raise ModuleNotFoundError(f"No module named {name!r}")
+
+
+def iterated(site: str, values: Any) -> Any:
+    """What `for` goes through"""
+    if torch.compiler.is_dynamo_compiling() and mends_apply():
+        items = items_of(values)
+        if items is not None:
+            _note(site)
+            return items
+        decline(site, _UNFIT)
+    return values
+
+
+@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+def _is_absent(name: str) -> bool:
+    return is_absent(name)
 
 
 def attribute(site: str, name: str, owner: Any) -> Any:
@@ -83,10 +126,12 @@ class _Nowhere:
     """What is set here is forgotten."""
 
 
-def target(site: str, name: str, owner: Any, new: bool) -> Any:
-    """Where to set an attribute: `owner`, or nowhere if it has that value already."""
+def target(site: str, name: str, owner: Any, new: bool | None = None) -> Any:
+    """Where to set an attribute: `owner`, or nowhere if it has that value already, or what does the same to it."""
     if not torch.compiler.is_dynamo_compiling() or not mends_apply() or not isinstance(owner, torch.Tensor):
         return owner
+    if name == "data":
+        return DataOf(owner, lambda fits: _note(site) if fits else decline(site, _UNFIT))
     if name == "requires_grad" and owner.requires_grad == new:
         _note(site)
         return _Nowhere()
@@ -144,6 +189,11 @@ def _effective(site: str, owner: Any, args: tuple[Any, ...], kwargs: dict[str, A
     return None if args or kwargs else effective_level(owner)
 
 
+def _close(site: str, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
+    """`generator.close()` of one that has come to its end"""
+    return (None,) if not args and not kwargs and has_ended(owner) else None
+
+
 # Functions.
 
 
@@ -158,6 +208,14 @@ def _has(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     if called is not hasattr or len(args) != 2 or not isinstance(args[0], slice):
         return None
     return (hasattr(slice, args[1]),)
+
+
+def _iterate(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
+    """`iter` of a dict"""
+    if called is not iter or len(args) != 1 or kwargs:
+        return None
+    iterator = iterator_over(args[0])
+    return None if iterator is None else (iterator,)
 
 
 def _named(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
@@ -182,6 +240,11 @@ def _show(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
 @assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
 def _shown_config() -> str:
     return str(torch.__config__.show())
+
+
+def _assertion(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
+    """`AssertionError(…)`, as Dynamo has any other exception, whatever it is made of"""
+    return (assertion_error(*args),) if called is AssertionError and not kwargs else None
 
 
 def _text(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
@@ -220,26 +283,35 @@ def _of_sizes(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, A
 
 
 _METHODS: dict[str, Callable[..., Made]] = {
+    "close": _close,
     "random_": _random,
     "resize_": _resize,
     "isEnabledFor": _enabled,
     "getEffectiveLevel": _effective,
+    "reduce": reduced,
     "resize_as_": _resize_as,
+    "sort": sort_in_place,
     "tobytes": to_bytes,
     "uniform_": _uniform,
 }
+_METHODS.update((name, reshape(name)) for name in RESHAPES)
+_METHODS.update((name, of_module(name)) for name in TABLES)
 _FUNCTIONS: dict[str, Callable[..., Made]] = {
+    "AssertionError": _assertion,
     "add": _of_sizes,
     "checkpoint": _checkpoint,
     "closing": _closing,
     "compile": _compile,
+    "deepcopy": deep_copy,
     "div": _of_sizes,
     "groupby": _group,
     "hasattr": _has,
     "isin": is_in,
+    "iter": _iterate,
     "mul": _of_sizes,
     "namedtuple": _named,
     "show": _show,
+    "sorted": sorted_list,
     "sqrt": _of_sizes,
     "str": _text,
     "sub": _of_sizes,

@@ -52,7 +52,7 @@ def _without_source(value: Any) -> Any:
     return (value is True) if isinstance(value, bool) else value * 1
 
 
-def _predicted(site: str, tensor: torch.Tensor) -> Any:
+def expect(site: str, tensor: torch.Tensor) -> Any:
     """The value that is predicted for a tensor, compared after the graph; None if none is."""
     if not torch.compiler.is_dynamo_compiling() or not mends_apply() or not carries():
         return None
@@ -90,7 +90,7 @@ def value(site: str, kind: str, tensor: Any) -> Any:
     """`tensor.item()`, `tensor.tolist()`, `int(tensor)`, `float(tensor)`, `bool(tensor)`"""
     # Of a tensor that requires grad, torch warns, and its value is another in every step.
     if is_plain_tensor(tensor) and not tensor.requires_grad and (kind == "tolist" or tensor.numel() == 1):
-        predicted = _predicted(site, tensor if kind == "tolist" else tensor.reshape(()))
+        predicted = expect(site, tensor if kind == "tolist" else tensor.reshape(()))
         if predicted is not None and (kind != "int" or -math.inf < predicted < math.inf):
             if kind == "int":
                 return int(predicted)
@@ -109,7 +109,7 @@ def value(site: str, kind: str, tensor: Any) -> Any:
 def truth_of(site: str, test: Any) -> Any:
     """The truth of a test that is a tensor; anything else as it is."""
     if isinstance(test, torch.Tensor) and test.numel() == 1:
-        predicted = _predicted(site, as_flag(test))
+        predicted = expect(site, as_flag(test))
         if predicted is not None:
             return predicted
     return test
@@ -121,7 +121,7 @@ def index(site: str, owner: Any, bound: Any) -> Any:
     if owner is not None and owner is not torch and not is_known:
         return bound
     if isinstance(bound, torch.Tensor) and bound.numel() == 1 and not bound.is_floating_point():
-        predicted = _predicted(site, bound.reshape(()))
+        predicted = expect(site, bound.reshape(()))
         if predicted is not None:
             return int(predicted)
     return bound
@@ -131,7 +131,7 @@ def _positions(site: str, tensor: Any) -> Any:
     """Where a tensor is not zero, a row for each of its dimensions; as many as are predicted, or None."""
     if not is_plain_tensor(tensor) or tensor.dim() == 0:
         return None
-    count = _predicted(site, (tensor != 0).sum())
+    count = expect(site, (tensor != 0).sum())
     if count is None:
         return None
     if count == 0:

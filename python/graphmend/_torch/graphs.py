@@ -247,3 +247,13 @@ def turn_asserts_into_checks(graph: torch.fx.GraphModule) -> None:
                 graph.graph.call_function(torch.ops.graphmend.check, ("assert", flag))
             fails.meta = flag.meta = dict(node.args[0].meta)
             graph.graph.erase_node(node)
+
+
+def takes_gradients(node: torch.fx.Node) -> bool:
+    """Whether a node goes back through what the graph has computed."""
+    return node.op == "call_function" and node.target is torch.autograd.grad
+
+
+def autograd_is_watched() -> bool:
+    """Whether what autograd saves goes through somebody's hands, or what it computes is looked at."""
+    return torch.is_anomaly_enabled() or torch._C._autograd._top_saved_tensors_default_hooks(True) is not None

@@ -16,7 +16,10 @@ _library.define("predicted(str key, str text, Tensor value, Tensor flag) -> ()")
 # What a branch was joined to, and from what.
 _library.define("joined(str site, Tensor result, Tensor one, Tensor other) -> ()")
 
-_MARKERS = ("emit", "check", "wanted", "predicted", "joined")
+# What must hold before the graph counts; `requirements` says which kinds there are.
+_library.define("required(str site, str kind, str name, Tensor[] values) -> ()")
+
+_MARKERS = ("emit", "check", "wanted", "predicted", "joined", "required")
 
 
 for _name in _MARKERS:
@@ -26,7 +29,7 @@ for _name in _MARKERS:
 
 
 def marker_name(target: object) -> str | None:
-    """ "emit", "check" or "joined"; None for what is no marker."""
+    """ "emit", "check" or another; None for what is no marker."""
     packet = getattr(target, "overloadpacket", target)
     for name in _MARKERS:
         if packet is getattr(torch.ops.graphmend, name):

@@ -2,21 +2,28 @@
 
 Only settings under which a program does what it does without: each is off for the sake of what Dynamo can do with it.
 Those that change a program (`use_numpy_random_stream`, generators that run ahead, classes that are made once) are not
-here, nor is what somebody has switched off on purpose and gets other last digits from (`trace_numpy`), nor gradients
-inside of a graph, which know nothing of hooks and of what was computed outside (`trace_autograd_ops`).
+here, nor is what somebody has switched off on purpose and gets other last digits from (`trace_numpy`). Gradients inside
+of a graph know nothing of hooks and of what was computed outside; whether there are any is looked at in each call
+(`requirements`), and a `backward` that reaches a leaf from outside is refused, as its hooks cannot be looked at.
 """
 
 import contextlib
-from collections.abc import Iterable
+import functools
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch._dynamo
+from torch._dynamo.variables.tensor import TensorVariable
+
+_BACKWARD = "Unsupported Tensor.backward() call"
 
 _SETTINGS: dict[str, dict[str, bool]] = {
     "attempted to trace contextlib.contextmanager": {"enable_trace_contextlib": True},
     "P2P compilation disabled for P2POp construction": {"enable_p2p_compilation": True},
     "P2P compilation disabled for batch_isend_irecv": {"enable_p2p_compilation": True},
     "P2P compilation disabled for isend/irecv": {"enable_p2p_compilation": True},
+    _BACKWARD: {"trace_autograd_ops": True},
+    "using `torch.autograd.grad` with `torch._dynamo.config.trace_autograd_ops=False`": {"trace_autograd_ops": True},
     "Attempted to wrap RNN, GRU, or LSTM": {"allow_rnn": True},
 }
 
@@ -25,6 +32,24 @@ def has_setting(gb_type: str) -> bool:
     """Whether a setting mends breaks of this type; older versions of torch lack some."""
     settings = _SETTINGS.get(gb_type)
     return settings is not None and all(hasattr(torch._dynamo.config, name) for name in settings)
+
+
+def keep_backward_inside(is_ours: Callable[[], bool]) -> None:
+    """From now on a `backward` that may reach a leaf from outside breaks the graph, where the setting is ours."""
+    original = getattr(TensorVariable, "method_backward", None)
+    if original is None or hasattr(original, "_graphmend_keeps") or not has_setting(_BACKWARD):
+        return
+
+    @functools.wraps(original)
+    def method_backward(self: Any, tx: Any, *args: Any, **kwargs: Any) -> Any:
+        known = tx.output.input_source_to_var.values()
+        if not any(isinstance(each, TensorVariable) and each.requires_grad for each in known) or not is_ours():
+            return original(self, tx, *args, **kwargs)
+        with torch._dynamo.config.patch(trace_autograd_ops=False):
+            return original(self, tx, *args, **kwargs)
+
+    method_backward._graphmend_keeps = True  # type: ignore[attr-defined]
+    TensorVariable.method_backward = method_backward
 
 
 def patch_for(gb_types: Iterable[str]) -> contextlib.AbstractContextManager[Any]:

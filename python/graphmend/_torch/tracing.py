@@ -29,6 +29,7 @@ from graphmend._torch.markers import marker_name
 assume_constant_result = torch._dynamo.assume_constant_result
 
 _TAKES_OBJECTS = "_graphmend_takes_objects"
+_TAKES_VARIABLES = "_graphmend_takes_variables"
 
 
 def takes_objects(function: Callable[..., str]) -> Callable[..., str]:
@@ -42,14 +43,27 @@ def takes_objects(function: Callable[..., str]) -> Callable[..., str]:
     return made
 
 
+def on_variables(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that Dynamo calls while it traces, on what it knows of the operands: its own variables.
+
+    It is given the translator first, and returns the variable that stands for its result. Variables may be such that
+    Dynamo has not looked at yet.
+    """
+    setattr(function, _TAKES_VARIABLES, True)
+    made: Callable[..., Any] = assume_constant_result(function)
+    return made
+
+
 def pass_objects() -> None:
-    """From now on, Dynamo gives functions that take objects what it has otherwise no constant for."""
+    """From now on, Dynamo gives functions that take objects, or its own variables, what it has no constant for."""
     original = functions.invoke_and_store_as_constant
     if hasattr(original, _TAKES_OBJECTS):
         return
 
     @functools.wraps(original)
     def invoke(tx: Any, function: Any, name: str, args: Any, kwargs: Any) -> Any:
+        if hasattr(function, _TAKES_VARIABLES):
+            return function(tx, *args)
         if hasattr(function, _TAKES_OBJECTS):
             _given.sources.clear()
             args = [arg if arg.is_python_constant() else ConstantLikeVariable(_object_behind(arg)) for arg in args]
@@ -76,6 +90,20 @@ def _is_changed(variable: Any) -> bool:
     held = [variable.value, *getattr(variable.value, "__dict__", {}).values()]
     known = (effects.id_to_variable.get(id(each)) for each in held)
     return any(effects.is_modified(each) for each in known if each is not None)
+
+
+def holds_while(source: Any, same: Callable[[Any], bool], what: str) -> None:
+    """What is being compiled holds as long as `same` says so of what is found there."""
+
+    def add(builder: Any, guard: Any) -> None:
+        manager = builder.get_guard_manager(guard)
+        try:
+            manager.add_lambda_guard(same, [what], guard.user_stack)
+        except TypeError:
+            # Before torch 2.13 nobody asks for the stack.
+            manager.add_lambda_guard(same, [what])
+
+    install_guard(source.make_guard(add))
 
 
 class _Given(threading.local):
