@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, Literal
 
 import pytest
@@ -206,6 +207,15 @@ def test_an_effect_that_raises_by_itself() -> None:
             expected = observe(original, (GOOD,), __file__, original)
             seen = observe(compiled, (GOOD,), __file__, twin)
         assert not differences(expected, seen)
+
+
+def test_code_that_others_have_made_of_the_same_file() -> None:
+    """While an effect raises, functions run mended code; one whose code cannot be looked up is passed over."""
+    code = Warns.forward.__code__
+    unhashable: Any = {}
+    made = FunctionType(code.replace(co_consts=(*code.co_consts, unhashable)), globals())
+    test_an_effect_that_raises_by_itself()
+    assert made.__code__ != code
 
 
 def test_an_interrupt_in_the_graph_passes() -> None:

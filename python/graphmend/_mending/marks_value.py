@@ -134,8 +134,10 @@ def _positions(site: str, tensor: Any) -> Any:
     count = expect(site, (tensor != 0).sum())
     if count is None:
         return None
+    if count == 0 and tensor.device.type == "cpu":
+        return torch.empty_strided((tensor.dim(), 0), (0, 1), dtype=torch.int64)
     if count == 0:
-        return torch.empty_strided((tensor.dim(), 0), (0, 1), dtype=torch.int64, device=tensor.device)
+        return torch.empty(tensor.dim(), 0, dtype=torch.int64, device=tensor.device)
     rows = torch.empty(tensor.dim(), count, dtype=torch.int64, device=tensor.device)
     # Where fewer are there than predicted, what stands in their place must be a position too: what is done with them
     # must not fail before the comparison tells.

@@ -44,7 +44,15 @@ def forget_all() -> int:
 def replacement(code: CodeType, space: dict[str, Any], speculates: bool) -> CodeType:
     """The code to trace in the stead of `code`, whose globals are `space`: mended if there are mends, else itself."""
     source = _sources.get((code.co_filename, id(space), speculates))
-    return source.codes.get(code, code) if source else code
+    return _mended_of(code, source.codes) or code if source else code
+
+
+def _mended_of(code: CodeType, codes: dict[CodeType, CodeType]) -> CodeType | None:
+    try:
+        return codes.get(code)
+    except TypeError:
+        # Code that Dynamo has made may hold constants that no source has, such as a dict.
+        return None
 
 
 def mend(
@@ -127,9 +135,10 @@ def in_live_functions() -> Iterator[None]:
         for function in _all_objects():
             if type(function) is FunctionType and function.__code__.co_filename in files:
                 code = function.__code__
-                if code in codes:
+                mended = _mended_of(code, codes)
+                if mended is not None:
                     changed.append((function, code))
-                    function.__code__ = codes[code]
+                    function.__code__ = mended
         try:
             yield
         finally:
