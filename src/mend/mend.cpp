@@ -36,6 +36,8 @@ std::string hex(uint64_t value) {
 struct Edit {
   Span replaced;
   PieceText text;
+  // It asks for the truth of what it replaces.
+  bool asks_truth = false;
   // While it is being written: what it copies is not to be replaced by itself.
   bool active = false;
   // In which order they were asked for.
@@ -57,18 +59,19 @@ class Writer {
     });
   }
 
-  void write(Span span, int depth = 0) {
+  void write(Span span, int depth = 0, bool computed = false) {
     uint32_t at = span.start;
     auto edit = std::lower_bound(edits_.begin(), edits_.end(), span.start,
                                  [](const Edit& each, uint32_t start) { return each.replaced.start < start; });
     for (; depth < kMaxDepth && edit != edits_.end() && edit->replaced.start < span.end; ++edit) {
       if (edit->active || edit->replaced.start < at || edit->replaced.end > span.end) continue;
+      if (computed && edit->asks_truth && edit->replaced.size() == span.size()) continue;
       whole_.copy({at, edit->replaced.start});
       at = edit->replaced.end;
       edit->active = true;
       for (const Piece& piece : edit->text.pieces()) {
         if (piece.copied) {
-          write(piece.original, depth + 1);
+          write(piece.original, depth + 1, piece.computed);
         } else {
           whole_.add(std::string_view(edit->text.text()).substr(piece.start, piece.end - piece.start), piece.original);
         }
@@ -182,7 +185,7 @@ class Mender {
     std::vector<Speculated> all = speculate(context_, facts(), place, !around_);
     for (Speculated& one : all) {
       result_.mends.push_back({MendKind::Speculate, line, context_.span(place), one.site, {}});
-      edits_.push_back({one.replaced, std::move(one.text)});
+      edits_.push_back({one.replaced, std::move(one.text), one.asks_truth});
     }
     return !all.empty();
   }

@@ -39,6 +39,8 @@ struct Piece {
   uint32_t end = 0;
   Span original;
   bool copied = false;
+  // Copied as a part of a condition that is computed: a tensor stays one, nobody asks for its truth.
+  bool computed = false;
 };
 
 // A statement as a function of the values it needs, compiled apart from the file.

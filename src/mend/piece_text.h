@@ -20,6 +20,13 @@ class PieceText {
     pieces_.push_back({start, static_cast<uint32_t>(text_.size()), span, true});
   }
 
+  // A part of a condition that is computed.
+  void copy_computed(Span span) {
+    if (span.size() == 0) return;
+    copy(span);
+    pieces_.back().computed = true;
+  }
+
   // `serves` is the place that tracebacks show for what is added.
   void add(std::string_view added, Span serves) {
     if (added.empty()) return;

@@ -72,7 +72,7 @@ class Speculation {
     }
     if (binds_late_or_waits(tree_, id) || calls_late(id)) return;
     const Span span = context_.span(id);
-    Speculated made{PieceText(context_.text), span, context_.site(id, "truth")};
+    Speculated made{PieceText(context_.text), span, context_.site(id, "truth"), true};
     made.text.add("((", span);
     made.text.copy(span);
     made.text.add(") if not __graphmend__.tracing() else __graphmend__.truth_of('" + made.site + "', ", span);

@@ -15,6 +15,8 @@ struct Speculated {
   PieceText text;
   Span replaced;
   std::string site;
+  // Of a test, or an operand of one; else of what makes a value of a tensor wherever it stands.
+  bool asks_truth = false;
 };
 
 // Of the statement itself, or of the header of one that has a body. Empty when nothing in it needs a value. Without

@@ -118,7 +118,7 @@ class TracedTest {
     // Parentheses, because the text of an expression may go over several lines.
     if (!write_kept(id)) {
       out_.add("(", serves_);
-      out_.copy(context_.span(id));
+      out_.copy_computed(context_.span(id));
       out_.add(")", serves_);
     }
   }

@@ -142,3 +142,27 @@ def asks_a_box(x: Any) -> Any:
 
 def test_methods_of_the_same_names_are_called_as_they_are() -> None:
     same_program(asks_a_box, [(torch.ones(2),), (torch.full((2,), 90.0),)], __file__, frames=False)
+
+
+def called(x: Any, on: bool) -> Any:
+    if torch.isinf(x).any():
+        x = torch.clamp(x, max=100.0)
+    return x + 1
+
+
+def called_among_others(x: Any, on: bool) -> Any:
+    if on and (torch.isinf(x).any() or torch.isnan(x).any()):
+        x = torch.clamp(x, max=100.0)
+    return x + 1
+
+
+def chosen(x: Any, on: bool) -> Any:
+    return (x * 2 if on and not torch.isinf(x).any() else x + 1) - 1
+
+
+@pytest.mark.parametrize("program", [called, called_among_others, chosen])
+def test_what_can_be_selected_is_not_predicted(program: Callable[..., Any]) -> None:
+    calls = [(torch.tensor([1.0, value]), True) for value in (2.0, float("inf"), float("nan"), 2.0, float("inf"))]
+    compiled = same_program(program, calls, __file__)
+    (entry,) = compiled.report.mended
+    assert entry.mend == "select" and compiled.report.misses == 0 and compiled.report.graphs == 1
