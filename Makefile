@@ -138,6 +138,11 @@ table2: build-release .venv/ready ## the paper's rows: plain, Dynamo's settings,
 	$(step) "the paper's rows"
 	@$(in_checkout) -m bench.table2.run $(ARGS)
 
+.PHONY: table2-wrong
+table2-wrong: build-release .venv/ready ## the rows when predictions are wrong, in bench/results/table2_wrong.md
+	$(step) "the paper's rows when predictions are wrong"
+	@$(in_checkout) -m bench.table2.wrong --output bench/results/table2_wrong.md $(ARGS)
+
 .PHONY: bench-speculation
 bench-speculation: build-release .venv/ready ## predictions that hold and that fail, in bench/results/speculation.md
 	$(step) "predictions"
