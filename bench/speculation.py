@@ -7,8 +7,9 @@ often predictions were right. Left out: the GPU, where a break also costs a sync
 """
 
 import argparse
+import functools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,15 @@ from bench.machine import machine
 from bench.page import Page
 from graphmend._mending import speculate
 
-_WIDTH = 256
+_WIDTH = 512
 
 # By call: the value that Python needs.
 PATTERNS: dict[str, Callable[[int], int]] = {
     "always the same": lambda call: 3,
     "two that take turns": lambda call: 2 + call % 2,
     "one in ten is another": lambda call: 2 if call % 10 == 9 else 3,
+    "one in forty is another": lambda call: 2 if call % 40 == 39 else 3,
+    "twenty times the same": lambda call: 2 + call // 20 % 3,
     "never the same twice": lambda call: 1 + call * 7919 % 61,
 }
 
@@ -45,35 +48,32 @@ class Model(torch.nn.Module):  # type: ignore[misc,unused-ignore]
         return torch.relu(self.second(y)).cos() + torch.stack(parts).mean(0)
 
 
-def measured(make: Callable[..., Any], pattern: Callable[[int], int], calls: int) -> dict[str, Any]:
-    """Seconds of the calls in which something was compiled, and of the others."""
+def measured(
+    makes: Mapping[str, Callable[..., Any]], pattern: Callable[[int], int], calls: int
+) -> dict[str, list[float]]:
+    """For each way of compiling: seconds of the calls in which something was compiled, and of the others.
+
+    They take turns, so that whatever else the machine does is the same for all.
+    """
     torch._dynamo.reset()
     speculate.sites.clear()
-    torch.manual_seed(0)
-    model, x = Model(), torch.randn(64, _WIDTH)
-    compiled = make(model)
-    compiling = running = 0.0
-    graphs = -1
+    x = torch.randn(128, _WIDTH)
+    compiled = {}
+    for name, make in makes.items():
+        torch.manual_seed(0)
+        compiled[name] = make(Model())
+    seconds = {name: [0.0, 0.0] for name in makes}
+    stats = torch._dynamo.utils.counters["stats"]
     with torch.no_grad():
         for call in range(calls):
             count = torch.tensor([pattern(call)])
-            started = time.perf_counter()
-            compiled(x, count)
-            seconds = time.perf_counter() - started
-            now = torch._dynamo.utils.counters["stats"]["unique_graphs"]
-            if now != graphs:
-                compiling += seconds
-            else:
-                running += seconds
-            graphs = now
-    sites = list(speculate.sites.values())
-    return {
-        "compiling": compiling,
-        "running": running,
-        "hits": sum(site.hits for site in sites),
-        "misses": sum(site.misses for site in sites),
-        "given_up": sum(site.given_up for site in sites),
-    }
+            for name, model in compiled.items():
+                before = stats["unique_graphs"]
+                started = time.perf_counter()
+                model(x, count)
+                took = time.perf_counter() - started
+                seconds[name][stats["unique_graphs"] == before] += took
+    return seconds
 
 
 def main() -> None:
@@ -84,12 +84,10 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)
 
-    def plain(model: Any) -> Any:
-        return torch.compile(model, backend=options.backend)
-
-    def mended(model: Any) -> Any:
-        return graphmend.compile(model, backend=options.backend)
-
+    makes = {
+        "plain": functools.partial(torch.compile, backend=options.backend),
+        "mended": functools.partial(graphmend.compile, backend=options.backend),
+    }
     command = f"python -m bench.speculation --calls {options.calls} --backend {options.backend}"
     columns = (
         "values",
@@ -101,13 +99,14 @@ def main() -> None:
     about = f"`{command}` on {machine()}, torch {torch.__version__}."
     page = Page("Predictions", about, columns, options.output)
     # Once for what torch loads and what its caches keep.
-    for make in (plain, mended):
-        measured(make, PATTERNS["always the same"], 3)
+    measured(makes, PATTERNS["always the same"], 3)
     for name, pattern in PATTERNS.items():
-        before, after = (measured(make, pattern, options.calls) for make in (plain, mended))
-        right = f"{after['hits']}, {after['misses']}" + (", given up" if after["given_up"] else "")
-        both = [f"{each['compiling']:.2f}, {each['running']:.2f}" for each in (before, after)]
-        page.add((name, *both, f"{after['running'] / before['running']:.2f}", right))
+        seconds = measured(makes, pattern, options.calls)
+        sites = list(speculate.sites.values())
+        right = f"{sum(site.hits for site in sites)}, {sum(site.misses for site in sites)}"
+        right += ", given up" if any(site.given_up for site in sites) else ""
+        both = [f"{compiling:.2f}, {running:.2f}" for compiling, running in seconds.values()]
+        page.add((name, *both, f"{seconds['mended'][1] / seconds['plain'][1]:.2f}", right))
 
 
 if __name__ == "__main__":

@@ -89,7 +89,12 @@ def _nested(items: list[Any], shape: tuple[int, ...], dim: int, start: int) -> A
 def value(site: str, kind: str, tensor: Any) -> Any:
     """`tensor.item()`, `tensor.tolist()`, `int(tensor)`, `float(tensor)`, `bool(tensor)`"""
     # Of a tensor that requires grad, torch warns, and its value is another in every step.
-    if is_plain_tensor(tensor) and not tensor.requires_grad and (kind == "tolist" or tensor.numel() == 1):
+    if (
+        torch.compiler.is_dynamo_compiling()
+        and is_plain_tensor(tensor)
+        and not tensor.requires_grad
+        and (kind == "tolist" or tensor.numel() == 1)
+    ):
         predicted = expect(site, tensor if kind == "tolist" else tensor.reshape(()))
         if predicted is not None and (kind != "int" or -math.inf < predicted < math.inf):
             if kind == "int":
@@ -117,6 +122,8 @@ def truth_of(site: str, test: Any) -> Any:
 
 def index(site: str, owner: Any, bound: Any) -> Any:
     """A size or a position; a tensor as the number it stands for. `owner` is whose method it is given to, if any."""
+    if not torch.compiler.is_dynamo_compiling():
+        return bound
     is_known = type(owner) is list or type(owner) is tuple or is_plain_tensor(owner)
     if owner is not None and owner is not torch and not is_known:
         return bound
@@ -129,7 +136,7 @@ def index(site: str, owner: Any, bound: Any) -> Any:
 
 def _positions(site: str, tensor: Any) -> Any:
     """Where a tensor is not zero, a row for each of its dimensions; as many as are predicted, or None."""
-    if not is_plain_tensor(tensor) or tensor.dim() == 0:
+    if not torch.compiler.is_dynamo_compiling() or not is_plain_tensor(tensor) or tensor.dim() == 0:
         return None
     count = expect(site, (tensor != 0).sum())
     if count is None:

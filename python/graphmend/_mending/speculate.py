@@ -25,8 +25,10 @@ from graphmend._torch.markers import marker_name
 from graphmend._torch.tensors import TorchDispatchMode, memory_of, random_state, set_random_state
 from graphmend._torch.tracing import real_input, traced_root
 
-# A site may miss this often more than a quarter of its hits, and have graphs for this many values.
+# A site may miss this often, and once more for so many hits: a miss costs about two calls, and where a graph brings
+# nothing, all of them together must not cost more than a few in a hundred. It may have graphs for this many values.
 _PATIENCE = 4
+_HITS_PER_MISS = 32
 _MAX_VALUES = 6
 # Of so many values it is known what comes after them.
 _MAX_REMEMBERED = 64
@@ -129,7 +131,7 @@ def missed(key: str, value: Any) -> None:
     text = encode(value)
     site.misses += 1
     before = site.last
-    if site.misses > _PATIENCE + site.hits // 4:
+    if site.misses > _PATIENCE + site.hits // _HITS_PER_MISS:
         _give_up(key, site)
         return
     # Once is chance: a rare value costs one run in eager, and no compilation.
