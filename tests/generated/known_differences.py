@@ -193,7 +193,13 @@ def _exception_table(eager: Observation, plain: Observation) -> bool:
 
 
 def _unformatted_float(difference: Difference, program: Program) -> bool:
-    return difference.place in _TEXTS and _FORMATTED.search(program.text) is not None
+    return difference.place in _TEXTS and _FORMATTED.search(program.text) is not None and _is_float(difference.seen)
+
+
+def _is_float(seen: Any) -> bool:
+    """Whether what is shown is a number as it is."""
+    text = seen[1] if isinstance(seen, tuple) and seen[:1] == ("float",) else seen
+    return isinstance(text, str) and re.fullmatch(r"-?(0x[\d.a-fp+-]+|[\d.]+(e[+-]?\d+)?|inf|nan)", text) is not None
 
 
 def _history(difference: Difference, program: Program) -> bool:
@@ -378,8 +384,10 @@ KNOWN = [
     ),
     Known(
         "unformatted-float",
-        "an f-string that is one field with such a float and a nested format is rebuilt as the float itself",
+        "an f-string that is one field with such a float and a nested format is rebuilt as the float itself, wherever a"
+        " break comes between the float and its use",
         _unformatted_float,
+        anywhere=True,
     ),
     Known(
         "missing-attribute",

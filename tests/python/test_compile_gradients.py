@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import random
+from contextlib import redirect_stdout
 from typing import Any
 
 import pytest
@@ -39,6 +41,27 @@ def test_what_is_only_shown_gets_no_gradient(backend: str) -> None:
     x, y = leaf(), leaf()
     compiled(x, y).sum().backward()
     assert compiled.report.whole and x.grad is None and y.grad is not None
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_what_is_shown_in_inference_mode_has_no_history(backend: str) -> None:
+    def shows(x: Any) -> Any:
+        with torch.enable_grad():
+            print("norm", x.norm())
+        return -x
+
+    def called(x: Any) -> Any:
+        with torch.inference_mode():
+            return compiled(x)
+
+    compiled: Any = shows
+    seen = []
+    for each in (shows, mended_compile(shows, backend=backend, fullgraph=True)):
+        compiled = each
+        with redirect_stdout(io.StringIO()) as out:
+            called(leaf())
+        seen.append(out.getvalue())
+    assert seen[0] == seen[1] and "grad_fn" not in seen[0]
 
 
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])

@@ -151,7 +151,8 @@ class Plan:
         made: dict[int, torch.Tensor] = {}
 
         def shown(i: int) -> torch.Tensor:
-            if i in self.histories and i not in made:
+            # In inference mode nothing has a history, also where the program enables gradients inside of it.
+            if i in self.histories and i not in made and not torch.is_inference_mode_enabled():
                 made[i] = with_history(results[i], self.histories[i])
             return made.get(i, results[i])
 
