@@ -49,7 +49,7 @@ def experts() -> torch.nn.Module:
 def tokens(seed: int) -> dict[str, Any]:
     """Two texts of one of four lengths."""
     torch.manual_seed(seed)
-    return {"input_ids": torch.randint(0, 128, (2, (16, 24, 32, 48)[seed % 4])), "use_cache": False}
+    return {"input_ids": torch.randint(0, 128, (2, (32, 48, 64, 96)[seed % 4])), "use_cache": False}
 
 
 def speech() -> torch.nn.Module:
