@@ -74,6 +74,45 @@ def test_an_empty_output_becomes_the_result(backend: str) -> None:
     assert compiled.report.left == []
 
 
+def keys_that_change(x: torch.Tensor) -> Any:
+    out, y = torch.empty(0), torch.empty(0)
+    names, kept = {out: "out", y: "y", x: "x"}, {out, y, x}
+    torch.add(x, 1, out=out)
+    y.data = x * 2
+    x.unsqueeze_(0)
+    kept.update([out, y, x])
+    names[x] = "again"
+    return len(kept), names[out], names[y], names[x], len(names), out, y
+
+
+@BACKENDS
+def test_a_key_is_found_again(backend: str) -> None:
+    calls = [(numbers(),), (numbers(),)]
+    compiled = same_program(keys_that_change, calls, __file__, backend=backend)
+    assert compiled.report.left == []
+
+
+def fills_in_inference_mode(x: torch.Tensor) -> Any:
+    out = torch.empty(0)
+    with torch.inference_mode():
+        torch.add(x, 1, out=out)
+    return (out,)
+
+
+def exchanges_what_is_of_inference(x: torch.Tensor) -> Any:
+    with torch.inference_mode():
+        y = torch.empty(0)
+    y.data = x + 1
+    return (y,)
+
+
+def test_what_was_made_in_inference_mode_stays_so() -> None:
+    for function in (fills_in_inference_mode, exchanges_what_is_of_inference):
+        compiled = same_layouts(function, lambda: (numbers(),))
+        assert reasons(compiled) == {UNFIT}
+        assert compiled(numbers())[0].is_inference() == function(numbers())[0].is_inference()
+
+
 def fills_two(x: torch.Tensor) -> Any:
     values, places = x.new_empty(0), torch.zeros(0, dtype=torch.int64)
     torch.max(x, 1, out=(values, places))
@@ -270,6 +309,55 @@ def test_copies_of_what_is_whole(backend: str) -> None:
         assert compiled.report.misses == 0
 
 
+class Keeps(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("total", torch.zeros(2, 3))
+
+    def forward(self, x: torch.Tensor) -> Any:
+        before = copy.deepcopy(self.total)
+        self.total.add_(x)
+        return before, self.total * 2
+
+
+@BACKENDS
+def test_copies_of_buffers(backend: str) -> None:
+    compiled = same_program(Keeps(), [(numbers(),)] * 3, __file__, backend=backend)
+    assert compiled.report.left == []
+    assert compiled.report.misses == 0
+
+
+def changes_and_copies(x: torch.Tensor, y: torch.Tensor) -> Any:
+    x.add_(1)
+    made = copy.deepcopy(y)
+    return made, y
+
+
+def changes_and_fills(x: torch.Tensor, y: torch.Tensor) -> Any:
+    out = torch.empty(0)
+    x.add_(1)
+    torch.add(y, 1, out=out)
+    return out, y
+
+
+def changes_and_reshapes(x: torch.Tensor, y: torch.Tensor) -> Any:
+    x.unsqueeze_(0)
+    x.add_(1)
+    return y * 2, y
+
+
+@BACKENDS
+@pytest.mark.parametrize("function", [changes_and_copies, changes_and_fills, changes_and_reshapes])
+def test_a_change_shows_in_what_shares_the_memory(backend: str, function: Any) -> None:
+    calls = []
+    for is_shared in (False, True, False, True):
+        x = numbers()
+        calls.append((x, x.view(2, 3) if is_shared else numbers()))
+    compiled = same_program(function, calls, __file__, backend=backend)
+    assert compiled.report.left == []
+    assert compiled.report.misses == 2
+
+
 def test_copies_of_parts_are_those_of_their_memory() -> None:
     for make in (lambda: numbers()[:, 1:], lambda: numbers()[1], lambda: torch.ones(1).expand(3)):
         same_layouts(copies, lambda make=make: (make(),))
@@ -353,6 +441,18 @@ def test_what_is_told_has_the_shape_that_it_had(backend: str) -> None:
     compiled = same_program(tells, calls, __file__, backend=backend)
     assert compiled.report.left == []
     assert compiled.report.misses == 1
+
+
+def test_what_is_of_inference_mode_is_not_reshaped_outside(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = []
+    for call in (tells, mended_compile(tells, backend="eager")):
+        call(torch.arange(3.0))
+        with torch.inference_mode():
+            x = torch.arange(3.0)
+        with pytest.raises(RuntimeError, match="inference"):
+            call(x)
+        shown.append((x.shape, capsys.readouterr().out))
+    assert shown[0] == shown[1]
 
 
 def reshapes_one_of_two(one: torch.Tensor, other: torch.Tensor) -> Any:
