@@ -108,7 +108,8 @@ def test_a_list_is_empty_while_it_is_sorted() -> None:
     calls: list[Any] = [(row(1), [row(2), row(1), row(3)], []) for _ in range(2)]
     compiled = same_program(looks_while_sorting, calls, __file__, speculate=True)
     assert compiled.report.left == []
-    assert compiled(row(1), [row(2), row(1), row(3)], seen := []).tolist() == [2.0]
+    seen: list[int] = []
+    assert compiled(row(1), [row(2), row(1), row(3)], seen).tolist() == [2.0]
     assert seen == [0, 0, 0]
 
 

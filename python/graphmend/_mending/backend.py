@@ -199,20 +199,27 @@ class MendedBackend:
         markers = [node for node in graph.graph.nodes if marker_name(node.target)]
         returned = take_returned(graph)
         plan = None
-        # With a symbol more is in the graph than plain `torch.compile` has in one; what raises there is to be undone.
-        if markers or self.frame.captures:
+        apart = require_apart(graph, self.frame.marked)
+        # With a symbol or a substitute more is in the graph than plain `torch.compile` has in one; what raises there is
+        # to be undone.
+        if markers or self.frame.captures or self.frame.marked or self.frame.set_for:
             try:
                 plan = lift(graph, markers)
             except CannotUndoError as error:
                 if self.frame.captures:
                     raise
-                self.cannot_carry[traced_code()] = str(error)
-                raise TraceAgain(restart_reason=str(error)) from None
+                if markers:
+                    self.cannot_carry[traced_code()] = str(error)
+                    raise TraceAgain(restart_reason=str(error)) from None
+                if self.frame.marked and apart:
+                    self.declined.update(dict.fromkeys(self.frame.marked, str(error)))
+                    self.frame.marked.clear()
+                    raise TraceAgain(restart_reason=str(error)) from None
             except CannotShowError as error:
                 self.declined[error.site] = str(error)
                 raise TraceAgain(restart_reason=str(error)) from None
         if plan is None and (self.frame.marked or self.frame.set_for):
-            required += require_apart(graph, self.frame.marked)
+            required += apart
         count = len(next(node for node in graph.graph.nodes if node.op == "output").args[0])
         draws = draws_for_nothing(graph) if plan is None else ()
         keep_draws(graph, draws)
