@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ pytest.importorskip("torch")
 
 import torch
 from compiled_calls import numbers, same_program
+
+from graphmend._mending.compile import compile as mended_compile
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -60,3 +63,30 @@ def test_a_guard_that_raises_stays_a_check() -> None:
 
     compiled = same_program(guarded, numbers(*[7] * _MANY), __file__)
     assert compiled.report.whole and compiled.report.misses == _MANY
+
+
+def test_what_never_holds_is_not_taken_for_granted() -> None:
+    def copies(x: Any) -> Any:
+        return copy.deepcopy(x) * 2
+
+    parts = [(torch.arange(6.0)[1:4],) for _ in range(_MANY)]
+    compiled = same_program(copies, [(torch.arange(3.0),), *parts], __file__)
+    assert 0 < compiled.report.misses < _MANY / 2
+    (entry,) = compiled.report.left
+    assert entry.reason == "the frame ran as written in 22 of 23 calls"
+
+
+@pytest.mark.skipif(not hasattr(torch._dynamo.config, "trace_autograd_ops"), reason="needs a newer torch")
+def test_gradients_that_somebody_always_waits_for() -> None:
+    def taken(x: Any) -> Any:
+        (gradient,) = torch.autograd.grad((x * x).sum(), x)
+        return gradient * 2
+
+    compiled = mended_compile(taken, backend="eager")
+    for _ in range(_MANY):
+        x = torch.arange(3.0).requires_grad_()
+        x.register_hook(lambda gradient: gradient * 10)
+        assert compiled(x).tolist() == [0.0, 40.0, 80.0]
+    assert 0 < compiled.report.misses < _MANY / 2
+    (entry,) = compiled.report.left
+    assert not compiled.report.mended and entry.reason == "the frame ran as written in 22 of 22 calls"

@@ -147,3 +147,34 @@ def test_a_module_that_fails_itself_is_left(monkeypatch: pytest.MonkeyPatch, tmp
     compiled = mended_compile(tries, backend="eager")
     assert torch.equal(compiled(numbers()), tries(numbers()))
     assert compiled.report.left
+
+
+def puts_it_there(x: torch.Tensor, module: Any) -> torch.Tensor:
+    sys.modules[NAME] = module
+    try:
+        import no_such_module_at_all
+    except ImportError:
+        return x * 2
+    return x * no_such_module_at_all.factor
+
+
+def adds_its_folder(x: torch.Tensor, folder: str) -> torch.Tensor:
+    sys.path.insert(0, folder)
+    try:
+        import no_such_module_at_all
+    except ImportError:
+        return x * 2
+    return x * no_such_module_at_all.factor
+
+
+def test_what_the_frame_itself_makes_importable(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / f"{NAME}.py").write_text("factor = 7\n", encoding="utf-8")
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    module = types.SimpleNamespace(factor=5)
+    for function, given, factor in ((puts_it_there, module, 5), (adds_its_folder, str(tmp_path), 7)):
+        compiled = mended_compile(function, backend="eager")
+        for _ in range(2):
+            try:
+                assert torch.equal(compiled(numbers(), given), numbers() * factor)
+            finally:
+                sys.modules.pop(NAME, None)

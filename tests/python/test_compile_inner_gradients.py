@@ -230,3 +230,22 @@ def test_the_user_s_own_setting_is_as_it_was() -> None:
         compiled(x)
         assert x.grad.tolist() == [2.0, 4.0, 6.0, 8.0]
         assert compiled.report.left == []
+
+
+def changes_and_takes(x: Any, weight: Any, other: Any) -> Any:
+    x.add_(1)
+    (gradient,) = torch.autograd.grad((weight * other).sum(), weight)
+    return gradient
+
+
+@BACKENDS
+def test_a_change_shows_in_what_shares_the_memory(backend: str) -> None:
+    def shared(function: Any) -> Any:
+        x = leaf().detach()
+        return function(x, leaf(), x.view(4)).tolist()
+
+    compiled = mended_compile(changes_and_takes, backend=backend)
+    both(changes_and_takes, compiled, lambda function: function(leaf().detach(), leaf(), leaf().detach()).tolist())
+    assert compiled.report.misses == 0
+    both(changes_and_takes, compiled, shared)
+    assert compiled.report.left == []

@@ -18,6 +18,7 @@ from graphmend._mending.compile import compile as mended_compile
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 UNFIT = "no other call does the same with these operands"
+VIEW = "an output is a view of an input that the graph changes"
 BACKENDS = pytest.mark.parametrize("backend", ["eager", "aot_eager"])
 
 
@@ -72,6 +73,45 @@ def fills_an_empty_one(x: torch.Tensor) -> Any:
 def test_an_empty_output_becomes_the_result(backend: str) -> None:
     compiled = same_program(fills_an_empty_one, [(numbers(),)] * 2, __file__, backend=backend)
     assert compiled.report.left == []
+
+
+def keys_that_change(x: torch.Tensor) -> Any:
+    out, y = torch.empty(0), torch.empty(0)
+    names, kept = {out: "out", y: "y", x: "x"}, {out, y, x}
+    torch.add(x, 1, out=out)
+    y.data = x * 2
+    x.unsqueeze_(0)
+    kept.update([out, y, x])
+    names[x] = "again"
+    return len(kept), names[out], names[y], names[x], len(names), out, y
+
+
+@BACKENDS
+def test_a_key_is_found_again(backend: str) -> None:
+    calls = [(numbers(),), (numbers(),)]
+    compiled = same_program(keys_that_change, calls, __file__, backend=backend)
+    assert compiled.report.left == []
+
+
+def fills_in_inference_mode(x: torch.Tensor) -> Any:
+    out = torch.empty(0)
+    with torch.inference_mode():
+        torch.add(x, 1, out=out)
+    return (out,)
+
+
+def exchanges_what_is_of_inference(x: torch.Tensor) -> Any:
+    with torch.inference_mode():
+        y = torch.empty(0)
+    y.data = x + 1
+    return (y,)
+
+
+def test_what_was_made_in_inference_mode_stays_so() -> None:
+    for function in (fills_in_inference_mode, exchanges_what_is_of_inference):
+        compiled = same_layouts(function, lambda: (numbers(),))
+        assert reasons(compiled) == {UNFIT}
+        assert compiled(numbers())[0].is_inference() == function(numbers())[0].is_inference()
 
 
 def fills_two(x: torch.Tensor) -> Any:
@@ -221,7 +261,7 @@ def exchanges_with_an_input(x: torch.Tensor, other: torch.Tensor) -> Any:
 def test_exchanged_data_are_shared(backend: str) -> None:
     assert same_layouts(exchanges, lambda: (numbers(),), backend).report.left == []
     compiled = same_layouts(exchanges_with_an_input, lambda: (numbers(), torch.ones(4)), backend)
-    assert compiled.report.left == []
+    assert reasons(compiled) == {VIEW}
 
 
 def exchanges_what_was_used(x: torch.Tensor) -> Any:
@@ -268,6 +308,55 @@ def test_copies_of_what_is_whole(backend: str) -> None:
         compiled = same_layouts(copies, lambda make=make: (make(),), backend)
         assert compiled.report.left == []
         assert compiled.report.misses == 0
+
+
+class Keeps(torch.nn.Module):  # type: ignore[misc,unused-ignore]
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("total", torch.zeros(2, 3))
+
+    def forward(self, x: torch.Tensor) -> Any:
+        before = copy.deepcopy(self.total)
+        self.total.add_(x)
+        return before, self.total * 2
+
+
+@BACKENDS
+def test_copies_of_buffers(backend: str) -> None:
+    compiled = same_program(Keeps(), [(numbers(),)] * 3, __file__, backend=backend)
+    assert compiled.report.left == []
+    assert compiled.report.misses == 0
+
+
+def changes_and_copies(x: torch.Tensor, y: torch.Tensor) -> Any:
+    x.add_(1)
+    made = copy.deepcopy(y)
+    return made, y
+
+
+def changes_and_fills(x: torch.Tensor, y: torch.Tensor) -> Any:
+    out = torch.empty(0)
+    x.add_(1)
+    torch.add(y, 1, out=out)
+    return out, y
+
+
+def changes_and_reshapes(x: torch.Tensor, y: torch.Tensor) -> Any:
+    x.unsqueeze_(0)
+    x.add_(1)
+    return y * 2, y
+
+
+@BACKENDS
+@pytest.mark.parametrize("function", [changes_and_copies, changes_and_fills, changes_and_reshapes])
+def test_a_change_shows_in_what_shares_the_memory(backend: str, function: Any) -> None:
+    calls = []
+    for is_shared in (False, True, False, True):
+        x = numbers()
+        calls.append((x, x.view(2, 3) if is_shared else numbers()))
+    compiled = same_program(function, calls, __file__, backend=backend)
+    assert compiled.report.left == []
+    assert compiled.report.misses == 2
 
 
 def test_copies_of_parts_are_those_of_their_memory() -> None:
@@ -319,7 +408,6 @@ def test_other_tensors_are_left() -> None:
 def reshapes(x: torch.Tensor, columns: torch.Tensor, held: dict[str, torch.Tensor]) -> Any:
     view, before = x.view(-1), x.shape
     same = x.unsqueeze_(0)
-    x.add_(1)
     columns.t_()
     torch.Tensor.transpose_(held["z"], 0, 1)
     held["x"] = x
@@ -335,6 +423,47 @@ def test_inputs_get_another_shape(backend: str) -> None:
     assert compiled.report.misses == 0
     x = torch.arange(3.0)
     assert compiled(x, numbers(), {"z": torch.ones(2, 4)})[1] is x
+
+
+def reshapes_and_changes(x: torch.Tensor) -> Any:
+    view = x.view(-1)
+    same = x.unsqueeze_(0)
+    x.add_(1)
+    return same is x, x, view
+
+
+@BACKENDS
+def test_what_could_not_be_undone_is_left(backend: str) -> None:
+    compiled = same_program(reshapes_and_changes, [(numbers(),)] * 2, __file__, backend=backend)
+    assert reasons(compiled) == {VIEW}
+
+
+class Counter:
+    def __init__(self) -> None:
+        self.count = 0
+
+
+def fails_after(x: torch.Tensor, counter: Counter, places: torch.Tensor) -> Any:
+    counter.count += 1
+    x.add_(1)
+    made = copy.deepcopy(x)
+    counter.count += 10
+    return made[places]
+
+
+@BACKENDS
+def test_what_happened_before_a_failure_has_happened(backend: str) -> None:
+    shown: list[Any] = []
+    for call in (fails_after, mended_compile(fails_after, backend=backend)):
+        counter = Counter()
+        for place in (1, 9, 2, 9):
+            x = torch.arange(3.0)
+            try:
+                call(x, counter, torch.tensor([place]))
+            except IndexError as error:
+                shown.append(str(error))
+            shown.append((x.tolist(), counter.count))
+    assert shown[: len(shown) // 2] == shown[len(shown) // 2 :]
 
 
 def tells(x: torch.Tensor) -> Any:
@@ -353,6 +482,18 @@ def test_what_is_told_has_the_shape_that_it_had(backend: str) -> None:
     compiled = same_program(tells, calls, __file__, backend=backend)
     assert compiled.report.left == []
     assert compiled.report.misses == 1
+
+
+def test_what_is_of_inference_mode_is_not_reshaped_outside(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = []
+    for call in (tells, mended_compile(tells, backend="eager")):
+        call(torch.arange(3.0))
+        with torch.inference_mode():
+            x = torch.arange(3.0)
+        with pytest.raises(RuntimeError, match="inference"):
+            call(x)
+        shown.append((x.shape, capsys.readouterr().out))
+    assert shown[0] == shown[1]
 
 
 def reshapes_one_of_two(one: torch.Tensor, other: torch.Tensor) -> Any:

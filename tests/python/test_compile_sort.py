@@ -95,6 +95,24 @@ def test_names_prove_nothing() -> None:
         same_program(sorts_all, [(row(2, 1), rows)], __file__, speculate=True)
 
 
+def looks_while_sorting(x: torch.Tensor, rows: list[torch.Tensor], seen: list[int]) -> Any:
+    def key(each: torch.Tensor) -> torch.Tensor:
+        seen.append(len(rows))
+        return each
+
+    rows.sort(key=key)
+    return x * 2
+
+
+def test_a_list_is_empty_while_it_is_sorted() -> None:
+    calls: list[Any] = [(row(1), [row(2), row(1), row(3)], []) for _ in range(2)]
+    compiled = same_program(looks_while_sorting, calls, __file__, speculate=True)
+    assert compiled.report.left == []
+    seen: list[int] = []
+    assert compiled(row(1), [row(2), row(1), row(3)], seen).tolist() == [2.0]
+    assert seen == [0, 0, 0]
+
+
 def unsorted_gradient(x: torch.Tensor) -> torch.Tensor:
     first, *_ = sorted([x * 2, x * x], key=lambda each: each.sum())
     return first

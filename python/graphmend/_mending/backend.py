@@ -15,7 +15,7 @@ import torch.fx
 from graphmend._mending import speculate
 from graphmend._mending.draws import draws_for_nothing, keep_draws
 from graphmend._mending.lift import CannotShowError, CannotUndoError, lift, remove_joined
-from graphmend._mending.requirements import run_if_holds, take_requirements
+from graphmend._mending.requirements import Required, require_apart, run_if_holds, take_requirements
 from graphmend._mending.returned import put_back, take_returned
 from graphmend._torch.graphs import as_drawn, finish_graph, is_drawn_number, turn_asserts_into_checks
 from graphmend._torch.markers import marker_name
@@ -113,6 +113,8 @@ class MendedBackend:
         self.raised: weakref.WeakKeyDictionary[CodeType, int] = weakref.WeakKeyDictionary()
         # Why the graph of a frame can carry no marker.
         self.cannot_carry: weakref.WeakKeyDictionary[CodeType, str] = weakref.WeakKeyDictionary()
+        # Why Dynamo's settings are left as they are for a frame.
+        self.without_settings: weakref.WeakKeyDictionary[CodeType, str] = weakref.WeakKeyDictionary()
         if hasattr(inner, "get_compiler_config"):
             self.get_compiler_config = inner.get_compiler_config
         self.__name__ = getattr(inner, "compiler_name", None) or getattr(inner, "__name__", type(inner).__name__)
@@ -162,13 +164,18 @@ class MendedBackend:
         self.cannot_carry[code] = reason
         return []
 
+    def do_without(self, code: CodeType, unmet: Required, reason: str) -> None:
+        """Does without what takes for granted what does not hold, in the frame's next compilation."""
+        self.declined.update(dict.fromkeys(unmet.sites, reason))
+        self.without_settings[code] = reason
+
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy of a compiled model starts afresh.
         return MendedBackend, (self.inner, self.speculates)
 
     def reset(self) -> None:
         """Dynamo has forgotten what it compiled, and nothing that was learnt of it counts any more."""
-        for known in (self.versions, self.captures, self.raised, self.cannot_carry):
+        for known in (self.versions, self.captures, self.raised, self.cannot_carry, self.without_settings):
             known.clear()
         self.declined.clear()
         self.notes.clear()
@@ -192,18 +199,27 @@ class MendedBackend:
         markers = [node for node in graph.graph.nodes if marker_name(node.target)]
         returned = take_returned(graph)
         plan = None
-        # With a symbol more is in the graph than plain `torch.compile` has in one; what raises there is to be undone.
-        if markers or self.frame.captures:
+        apart = require_apart(graph, self.frame.marked)
+        # With a symbol or a substitute more is in the graph than plain `torch.compile` has in one; what raises there is
+        # to be undone.
+        if markers or self.frame.captures or self.frame.marked or self.frame.set_for:
             try:
                 plan = lift(graph, markers)
             except CannotUndoError as error:
                 if self.frame.captures:
                     raise
-                self.cannot_carry[traced_code()] = str(error)
-                raise TraceAgain(restart_reason=str(error)) from None
+                if markers:
+                    self.cannot_carry[traced_code()] = str(error)
+                    raise TraceAgain(restart_reason=str(error)) from None
+                if self.frame.marked and apart:
+                    self.declined.update(dict.fromkeys(self.frame.marked, str(error)))
+                    self.frame.marked.clear()
+                    raise TraceAgain(restart_reason=str(error)) from None
             except CannotShowError as error:
                 self.declined[error.site] = str(error)
                 raise TraceAgain(restart_reason=str(error)) from None
+        if plan is None and (self.frame.marked or self.frame.set_for):
+            required += apart
         count = len(next(node for node in graph.graph.nodes if node.op == "output").args[0])
         draws = draws_for_nothing(graph) if plan is None else ()
         keep_draws(graph, draws)

@@ -36,7 +36,7 @@ from graphmend._torch.breaks import (
 )
 from graphmend._torch.compiling import changing_attributes, recompile_limit
 from graphmend._torch.frames import FrameView, can_wrap_frame, frame_that_calls, know_code, run_once_as_it_is
-from graphmend._torch.settings import has_setting, patch_for
+from graphmend._torch.settings import HAVE_SETTINGS, has_setting, patch_for
 
 # What broke before it was mended, by site: code that is mended already does not break when it is compiled once more.
 _broken: dict[str, Break] = {}
@@ -77,7 +77,9 @@ class MendingCallback:
             return self._convert_plainly(frame, cache_entry, frame_state)
         self.backend.frame.set_for.clear()
         self.backend.frame.refused.clear()
-        self.backend.frame.refusal = ""
+        self.backend.frame.refusal = self.backend.without_settings.get(code, "")
+        if self.backend.frame.refusal:
+            self.backend.frame.refused |= HAVE_SETTINGS
         for _ in range(_MAX_ROUNDS):
             started = time.perf_counter()
             traced = mended_code.replacement(code, frame.f_globals, bool(self.backend.speculates))
@@ -264,7 +266,8 @@ class MendingCallback:
             reasons = [declined[site] for site in sites if site in declined]
             # What was to help, where the break is one inside of what is called there.
             self.report.mended[:] = [each for each in self.report.mended if not _is_declined(each, declined)]
-            refusal = self.backend.frame.refusal if place.gb_type in self.backend.frame.set_for else ""
+            could_be_set = self.backend.frame.set_for | self.backend.frame.refused
+            refusal = self.backend.frame.refusal if place.gb_type in could_be_set else ""
             mend = reasons[0] if reasons else self.backend.frame.trouble or refusal or mend
         return self._note(place, mend)
 

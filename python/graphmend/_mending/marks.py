@@ -5,6 +5,9 @@ these functions are traced too: they put markers into the graph (see `lift`), or
 statement must run as it stands, and so break the graph as it always did.
 """
 
+import sys
+from types import CodeType, FunctionType
+
 from graphmend._mending.marks_post import (
     allclose,
     both,
@@ -67,7 +70,16 @@ class Marks:
     iterated = staticmethod(iterated)
 
 
-# Where a frame runs in eager because Dynamo has skipped it, these run in eager too: they are never frames of their own.
-for _mark in vars(Marks).values():
-    if isinstance(_mark, staticmethod):
-        skip_code(_mark.__func__.__code__)
+def _functions() -> list[FunctionType]:
+    """Of this file, and of those beside it that it is made of."""
+    modules = [module for name, module in sys.modules.items() if name.startswith(__name__)]
+    made = [(module.__name__, each) for module in modules for each in vars(module).values()]
+    return [each for name, each in made if isinstance(each, FunctionType) and each.__module__ == name]
+
+
+# Where a frame runs in eager because Dynamo has skipped it, these run in eager too, and so does what they call: in a
+# frame of its own it would take itself for a part of the user's graph.
+for _function in _functions():
+    for _code in (_function.__code__, *_function.__code__.co_consts):
+        if isinstance(_code, CodeType):
+            skip_code(_code)

@@ -10,8 +10,8 @@ from typing import Any
 
 import torch
 
-from graphmend._mending.marks_asked import is_declined
 from graphmend._mending.requirements import APART, RESHAPED, WHOLE
+from graphmend._torch.frames import skip_code
 from graphmend._torch.variables import give_memory, is_input, is_whole, may_be_written, see_input_as
 
 _EXACT = (
@@ -118,7 +118,7 @@ def reshape(name: str) -> Callable[..., tuple[Any] | None]:
             owner, args = args[0], args[1:]
         if type(owner) is not torch.Tensor or kwargs or not all(type(each) is int for each in args):
             return None
-        if owner.requires_grad or is_declined(site) or not is_input(owner):
+        if owner.requires_grad or not is_input(owner):
             return None
         view = getattr(torch.Tensor, name[:-1])(owner, *args)
         torch.ops.graphmend.required(site, RESHAPED, f"{name} {' '.join([str(each) for each in args])}", [owner])
@@ -141,10 +141,18 @@ class DataOf:
 
     @data.setter
     def data(self, value: Any) -> None:
+        if not torch.compiler.is_dynamo_compiling():
+            # Behind a break: Dynamo has let go of it where it stands.
+            self.tensor.data = value
+            return
         fits = is_exchangeable(self.tensor, value) and give_memory(self.tensor, value.data)
         self.note(fits)
         if not fits:
             self.tensor.data = value
+
+
+# Dynamo does otherwise to the data of a tensor from outside, as it would be in a frame of its own.
+skip_code(DataOf.data.fset.__code__)  # type: ignore[attr-defined]
 
 
 def is_exchangeable(tensor: Any, value: Any) -> bool:

@@ -25,7 +25,17 @@ def sort_in_place(site: str, owner: Any, args: tuple[Any, ...], kwargs: dict[str
     """`items.sort(key=…, reverse=…)`"""
     if type(owner) is not list or args or not _are_known(kwargs):
         return None
-    owner[:] = _sorted(site, list(owner), kwargs)
+    items = list(owner)
+    # While the keys are made, Python shows an empty list.
+    owner.clear()
+    try:
+        made = _sorted(site, items, kwargs)
+        if owner:
+            raise ValueError("list modified during sort")
+    except BaseException:
+        owner[:] = items
+        raise
+    owner[:] = made
     return (None,)
 
 

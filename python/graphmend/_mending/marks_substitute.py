@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch.utils.checkpoint import checkpoint
 
-from graphmend._mending.marks_asked import decline, mends_apply, own_backend
+from graphmend._mending.marks_asked import decline, is_declined, mends_apply, own_backend
 from graphmend._mending.marks_logging import effective_level, is_enabled_for
 from graphmend._mending.marks_memory import DataOf, deep_copy, reshape, write_out
 from graphmend._mending.marks_module import TABLES, of_module
@@ -24,7 +24,7 @@ from graphmend._mending.marks_python import Closing, GroupBy
 from graphmend._mending.marks_sort import sort_in_place, sorted_list
 from graphmend._mending.requirements import ABSENT, is_absent
 from graphmend._mending.substitutes import CHECKS, RESHAPES
-from graphmend._torch.objects import has_ended, items_of, iterator_over
+from graphmend._torch.objects import changes_imports, has_ended, items_of, iterator_over
 from graphmend._torch.tracing import assume_constant_result
 from graphmend._torch.variables import assertion_error
 
@@ -53,11 +53,15 @@ def _note(site: str) -> bool:
     return True
 
 
+def _applies(site: str) -> bool:
+    return torch.compiler.is_dynamo_compiling() and bool(mends_apply()) and not is_declined(site)
+
+
 def method(site: str, name: str, owner: Any, *args: Any, **kwargs: Any) -> Any:
     """`owner.name(*args, **kwargs)`"""
     if isinstance(owner, ModuleType):
         return function(site, name, getattr(owner, name), *args, **kwargs)
-    if torch.compiler.is_dynamo_compiling() and mends_apply():
+    if _applies(site):
         made = _METHODS[name](site, owner, args, kwargs) if name in _METHODS else None
         if made is not None:
             _note(site)
@@ -68,7 +72,7 @@ def method(site: str, name: str, owner: Any, *args: Any, **kwargs: Any) -> Any:
 
 def function(site: str, name: str, called: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """`name(*args, **kwargs)`"""
-    if torch.compiler.is_dynamo_compiling() and mends_apply():
+    if _applies(site):
         if "out" in kwargs:
             made = write_out(site, name, called, args, kwargs, False)
         else:
@@ -82,7 +86,7 @@ def function(site: str, name: str, called: Callable[..., Any], *args: Any, **kwa
 
 def into(site: str, name: str, called: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
     """`name(*args, out=…)`, as a statement"""
-    if torch.compiler.is_dynamo_compiling() and mends_apply():
+    if _applies(site):
         if write_out(site, name, called, args, kwargs, True) is not None:
             _note(site)
             return
@@ -92,7 +96,7 @@ def into(site: str, name: str, called: Callable[..., Any], *args: Any, **kwargs:
 
 def imports(site: str, name: str) -> None:
     """Stands before `import name`: raises what that raises, where there is no such module."""
-    if torch.compiler.is_dynamo_compiling() and mends_apply() and _is_absent(name):
+    if _applies(site) and _is_absent(name) and not changes_imports():
         torch.ops.graphmend.required(site, ABSENT, name, [])
         _note(site)
         raise ModuleNotFoundError(f"No module named {name!r}")
@@ -100,7 +104,7 @@ def imports(site: str, name: str) -> None:
 
 def iterated(site: str, values: Any) -> Any:
     """What `for` goes through"""
-    if torch.compiler.is_dynamo_compiling() and mends_apply():
+    if _applies(site):
         items = items_of(values)
         if items is not None:
             _note(site)
@@ -116,7 +120,7 @@ def _is_absent(name: str) -> bool:
 
 def attribute(site: str, name: str, owner: Any) -> Any:
     """`owner.name`"""
-    if torch.compiler.is_dynamo_compiling() and mends_apply() and name == "dtype" and is_array(owner):
+    if _applies(site) and name == "dtype" and is_array(owner):
         _note(site)
         return dtype_of(owner)
     return getattr(owner, name)
@@ -128,7 +132,7 @@ class _Nowhere:
 
 def target(site: str, name: str, owner: Any, new: bool | None = None) -> Any:
     """Where to set an attribute: `owner`, or nowhere if it has that value already, or what does the same to it."""
-    if not torch.compiler.is_dynamo_compiling() or not mends_apply() or not isinstance(owner, torch.Tensor):
+    if not _applies(site) or not isinstance(owner, torch.Tensor):
         return owner
     if name == "data":
         return DataOf(owner, lambda fits: _note(site) if fits else decline(site, _UNFIT))

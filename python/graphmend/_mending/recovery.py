@@ -10,6 +10,7 @@ import torch
 
 from graphmend._mending import mended_code, replay, speculate
 from graphmend._mending.backend import MendedBackend
+from graphmend._mending.requirements import Required
 from graphmend._mending.transaction import Miss
 from graphmend._reporting.report import Report
 from graphmend._torch.frames import all_positional, drop_compiled, set_eval_frame, skip_code
@@ -50,7 +51,7 @@ class Recovery:
         try:
             return FunctionType(self.compiled, self.globals, "", None, closure or None)(*values)
         except Miss as miss:
-            delivered, error, learnt, raised = miss.delivered, miss.error, miss.learnt, miss.raised
+            delivered, error, learnt, raised, unmet = miss.delivered, miss.error, miss.learnt, miss.raised, miss.unmet
         # Outside of the handler, so that what the original raises has no trace of the miss.
         prior = set_eval_frame(None)
         try:
@@ -60,7 +61,7 @@ class Recovery:
             if error is None:
                 result = self.run_code(self.code, closure, values)
                 if not learnt:
-                    self._count_miss(raised)
+                    self._count_miss(raised, unmet)
                 return result
             # What is compiled inside would deliver again.
             with replay.of(delivered, error), mended_code.in_live_functions(), torch.compiler.set_stance("force_eager"):
@@ -69,7 +70,7 @@ class Recovery:
         finally:
             set_eval_frame(prior)
 
-    def _count_miss(self, raised: bool) -> None:
+    def _count_miss(self, raised: bool, unmet: Required | None) -> None:
         """What goes on running as written, and does not raise, is better off as plain `torch.compile` has it."""
         self.misses += 1
         backend = self.backend()
@@ -80,7 +81,10 @@ class Recovery:
             speculate.give_up(self.keys)
             return
         reason = f"the frame ran as written in {self.misses} of {self.runs} calls"
-        self.report.take_back(backend.do_with_less(self.code, reason))
+        if unmet is not None:
+            backend.do_without(self.code, unmet, reason)
+        else:
+            self.report.take_back(backend.do_with_less(self.code, reason))
         drop_compiled(self.guards, reason)
 
     def run_code(self, code: CodeType, closure: tuple[Any, ...], values: tuple[Any, ...]) -> Any:

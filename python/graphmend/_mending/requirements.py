@@ -7,7 +7,7 @@ for which one does not hold raises `Miss` before anything has happened, and the 
 import builtins
 import importlib.util
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import BuiltinFunctionType
 from typing import Any
@@ -16,7 +16,7 @@ import torch
 import torch.fx
 
 from graphmend._mending.transaction import Miss
-from graphmend._torch.graphs import autograd_is_watched, storage_of, takes_gradients
+from graphmend._torch.graphs import autograd_is_watched, changes_in_place, storage_of, takes_gradients
 from graphmend._torch.markers import marker_name
 from graphmend._torch.tensors import memory_of
 from graphmend._torch.tracing import TraceAgain
@@ -36,6 +36,8 @@ LEAVES = "leaves"
 
 @dataclass(frozen=True)
 class Required:
+    # Substitutes that take it for granted; there are none where it is a setting of Dynamo's that does.
+    sites: tuple[str, ...]
     kind: str
     name: str
     # Indices of inputs.
@@ -50,7 +52,8 @@ class Required:
         if self.kind == WHOLE:
             return all(_is_whole(each) for each in given)
         if self.kind == RESHAPED:
-            return True
+            # What was made in inference mode is not changed outside of it.
+            return torch.is_inference_mode_enabled() or not any(each.is_inference() for each in given)
         memories = [memory_of(each) for each in args if isinstance(each, torch.Tensor)]
         return all(memories.count(memory_of(each)) == 1 for each in given)
 
@@ -78,16 +81,25 @@ def take_requirements(graph: torch.fx.GraphModule, declined: dict[str, str]) -> 
             places = tuple(i for i, each in enumerate(inputs) if each in values)
             # Of a view the input that it is one of.
             places = places or tuple(i for i, each in enumerate(inputs) if storage_of(each) in memories)
-            found[Required(str(kind), str(name), places)] = None
+            found[Required((str(site),), str(kind), str(name), places)] = None
             graph.graph.erase_node(node)
     if any(takes_gradients(node) for node in graph.graph.nodes):
-        found[Required(LEAVES, "", trained)] = None
+        found[Required((), LEAVES, "", trained)] = None
     return tuple(found)
 
 
+def require_apart(graph: torch.fx.GraphModule, sites: Iterable[str]) -> tuple[Required, ...]:
+    """What a graph needs that would be several without its substitutes: backends put changes of inputs off to its end,
+    where another input that shares the memory is read too late."""
+    changed = {storage_of(each) for node in graph.graph.nodes for each in changes_in_place(node)} - {None}
+    places = tuple(i for i, each in enumerate(graph.graph.find_nodes(op="placeholder")) if storage_of(each) in changed)
+    return (Required(tuple(sorted(sites)), APART, "", places),) if places else ()
+
+
 def run_if_holds(required: Sequence[Required], compiled: Callable[..., Any], *args: Any) -> Any:
-    if not all(each.holds(args) for each in required):
-        raise Miss from None
+    for each in required:
+        if not each.holds(args):
+            raise Miss(unmet=each) from None
     results = compiled(*args)
     for each in required:
         each.apply(args)
@@ -105,7 +117,9 @@ def is_absent(name: str) -> bool:
 
 
 def _is_whole(tensor: torch.Tensor) -> bool:
-    return type(tensor) is torch.Tensor and not vars(tensor) and tensor.grad is None and fills_memory(tensor)
+    # Dynamo marks what it takes for fixed, buffers among them.
+    has_attributes = any(not name.startswith("_dynamo_") for name in vars(tensor))
+    return type(tensor) is torch.Tensor and not has_attributes and tensor.grad is None and fills_memory(tensor)
 
 
 def _is_bare_leaf(tensor: torch.Tensor) -> bool:

@@ -28,7 +28,13 @@ class Miss(BaseException):
     """
 
     def __init__(
-        self, delivered: int = 0, error: BaseException | None = None, *, learnt: bool = False, raised: bool = False
+        self,
+        delivered: int = 0,
+        error: BaseException | None = None,
+        *,
+        learnt: bool = False,
+        raised: bool = False,
+        unmet: Any = None,
     ) -> None:
         super().__init__()
         self.delivered = delivered
@@ -38,6 +44,8 @@ class Miss(BaseException):
         self.learnt = learnt
         # The graph raised, which a wrong prediction may be the cause of.
         self.raised = raised
+        # What the graph takes for granted, and does not hold.
+        self.unmet = unmet
 
 
 class _NotCopiedError(Exception):

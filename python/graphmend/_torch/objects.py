@@ -1,8 +1,10 @@
 """Objects from outside that Dynamo has no rule for: what is read of them while it traces, and guarded."""
 
 import array
+import builtins
 import functools
 import operator
+import sys
 from types import GeneratorType
 from typing import Any
 
@@ -49,6 +51,15 @@ def has_ended(translator: Any, values: Any) -> Any:
         return ConstantVariable.create(False)
     holds_while(source, _has_ended, f"{source.name} has come to its end")
     return ConstantVariable.create(True)
+
+
+@on_variables
+def changes_imports(translator: Any) -> Any:
+    """Whether the frame has changed what an import goes by; that shows outside only when the graph has run."""
+    effects = translator.output.side_effects
+    tables = (sys.modules, sys.path, sys.meta_path, sys.path_hooks, sys.path_importer_cache)
+    known = [effects.id_to_variable.get(id(each)) for each in (sys, builtins, *tables, *sys.meta_path)]
+    return ConstantVariable.create(any(each is not None and effects.is_modified(each) for each in known))
 
 
 @on_variables

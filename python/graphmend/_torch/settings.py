@@ -26,6 +26,8 @@ _SETTINGS: dict[str, dict[str, bool]] = {
     "using `torch.autograd.grad` with `torch._dynamo.config.trace_autograd_ops=False`": {"trace_autograd_ops": True},
     "Attempted to wrap RNN, GRU, or LSTM": {"allow_rnn": True},
 }
+# Types of breaks.
+HAVE_SETTINGS = frozenset(_SETTINGS)
 
 
 def has_setting(gb_type: str) -> bool:

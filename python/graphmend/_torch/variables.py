@@ -4,6 +4,7 @@ A tensor that the frame has made is known to Dynamo alone: its memory is that of
 and whoever refers to it in the program refers to its one variable.
 """
 
+import functools
 import operator
 from typing import Any
 
@@ -70,10 +71,9 @@ def give_memory(translator: Any, tensor: Any, new: Any) -> Any:
         return ConstantVariable.create(False)
     # What changes it in place gives it back, as a variable of its own.
     others = (each for each in translator.output.graph.nodes if each is not node)
-    if any(each.meta.get("example_value") is example for each in others):
+    if any(each.meta.get("example_value") is example or _is_of_inference(each.target) for each in others):
         return ConstantVariable.create(False)
-    tensor.proxy = new.realize().proxy
-    tensor.synchronize_attributes(translator)
+    _become(translator, tensor, new)
     return ConstantVariable.create(True)
 
 
@@ -91,10 +91,28 @@ def is_input(translator: Any, tensor: Any) -> Any:
 @on_variables
 def see_input_as(translator: Any, tensor: Any, view: Any) -> Any:
     """From here on, an input is a view of itself, for all that refer to it; it stays the object that came."""
-    tensor = tensor.realize()
-    tensor.proxy = view.realize().proxy
-    tensor.synchronize_attributes(translator)
+    _become(translator, tensor.realize(), view)
     return ConstantVariable.create(None)
+
+
+def _is_of_inference(target: object) -> bool:
+    """Whether inference mode begins or ends here: a tensor is of the mode that it was made in, not of its data's."""
+    return target in (torch.autograd.grad_mode._enter_inference_mode, torch.autograd.grad_mode._exit_inference_mode)
+
+
+def _become(translator: Any, tensor: Any, new: Any) -> None:
+    """A variable stands for another tensor of the graph from here on, and for the same object of the program."""
+    # Dynamo goes by the fake tensor, and would not find it any more where it is a key or in a set.
+    before = _example(tensor)
+    if not hasattr(tensor, "_graphmend_key"):
+        tensor._graphmend_key = before
+        tensor.hash_impl = functools.partial(_hash_of, before)
+    tensor.proxy = new.realize().proxy
+    tensor.synchronize_attributes(translator)
+
+
+def _hash_of(tensor: torch.Tensor, translator: Any) -> tuple[int, bool]:
+    return id(tensor), True
 
 
 def _node(variable: Any) -> Any:
