@@ -17,6 +17,7 @@ from graphmend._mending.draws import draws_for_nothing, keep_draws
 from graphmend._mending.lift import CannotShowError, CannotUndoError, lift, remove_joined
 from graphmend._mending.requirements import Required, require_apart, run_if_holds, take_requirements
 from graphmend._mending.returned import put_back, take_returned
+from graphmend._mending.transaction import Plan
 from graphmend._torch.graphs import as_drawn, finish_graph, is_drawn_number, turn_asserts_into_checks
 from graphmend._torch.markers import marker_name
 from graphmend._torch.tracing import TraceAgain, draws_python_random, traced_code
@@ -196,58 +197,77 @@ class MendedBackend:
         self._decline_drawn_numbers(graph)
         if traced_code() not in self.cannot_carry:
             turn_asserts_into_checks(graph)
-        markers = [node for node in graph.graph.nodes if marker_name(node.target)]
         returned = take_returned(graph)
-        plan = None
         apart = require_apart(graph, self.frame.marked)
-        # With a symbol or a substitute more is in the graph than plain `torch.compile` has in one; what raises there is
-        # to be undone.
-        if markers or self.frame.captures or self.frame.marked or self.frame.set_for:
-            try:
-                plan = lift(graph, markers)
-            except CannotUndoError as error:
-                if self.frame.captures:
-                    raise
-                if markers:
-                    self.cannot_carry[traced_code()] = str(error)
-                    raise TraceAgain(restart_reason=str(error)) from None
-                if self.frame.marked and apart:
-                    self.declined.update(dict.fromkeys(self.frame.marked, str(error)))
-                    self.frame.marked.clear()
-                    raise TraceAgain(restart_reason=str(error)) from None
-            except CannotShowError as error:
-                self.declined[error.site] = str(error)
-                raise TraceAgain(restart_reason=str(error)) from None
-        if plan is None and (self.frame.marked or self.frame.set_for):
+        plan = self._plan(graph, changes_inputs=bool(apart))
+        if plan is None and self._is_joined():
             required += apart
         count = len(next(node for node in graph.graph.nodes if node.op == "output").args[0])
         draws = draws_for_nothing(graph) if plan is None else ()
         keep_draws(graph, draws)
         finish_graph(graph)
-        self.frame.graphs += 1
-        self.frame.marked.update(map(speculate.site_of, names))
-        if plan is not None:
-            self.frame.keys.update(seen.key for seen in plan.seen)
-        self.frame.draws |= draws_python_random()
-        self.frame.ops += sum(node.op.startswith("call") for node in graph.graph.nodes)
-        try:
-            compiled: Callable[..., Any] = self.inner(graph, as_drawn(graph, example_inputs), **kwargs)
-        except Exception as error:
-            code = traced_code()
-            # What is to blame may be the symbols; the frame is then traced again without them.
-            if self.frame.captures or not names or code in self.cannot_carry:
-                raise
-            # What a mend has joined may be more than the backend takes; in pieces it may be right.
-            self.cannot_carry[code] = f"the backend fails on the whole graph ({type(error).__name__})"
-            raise TraceAgain(restart_reason=self.cannot_carry[code]) from None
+        self._note_graph(graph, names, plan)
+        compiled = self._compile(graph, as_drawn(graph, example_inputs), has_markers=bool(names), **kwargs)
         if draws:
             compiled = functools.partial(_first, count, compiled)
         if plan is not None:
-            self.frame.has_transaction = True
             compiled = functools.partial(plan.run, compiled)
         if returned:
             compiled = functools.partial(put_back, returned, compiled)
         if required:
-            self.frame.has_transaction = True
             compiled = functools.partial(run_if_holds, required, compiled)
+        self.frame.has_transaction |= plan is not None or bool(required)
         return compiled
+
+    def _is_joined(self) -> bool:
+        """Whether a substitute or a setting has put more into the graph than plain `torch.compile` has in one."""
+        return bool(self.frame.marked or self.frame.set_for)
+
+    def _plan(self, graph: torch.fx.GraphModule, changes_inputs: bool) -> Plan | None:
+        """Takes the markers out of the graph; how its calls are transactions, or None if they need not be.
+
+        With a symbol too there is more in a graph than plain `torch.compile` has; what raises there is to be undone.
+        """
+        markers = [node for node in graph.graph.nodes if marker_name(node.target)]
+        if not markers and not self.frame.captures and not self._is_joined():
+            return None
+        try:
+            return lift(graph, markers)
+        except CannotUndoError as error:
+            if self.frame.captures:
+                raise
+            if markers:
+                self.cannot_carry[traced_code()] = str(error)
+            elif self.frame.marked and changes_inputs:
+                self.declined.update(dict.fromkeys(self.frame.marked, str(error)))
+                self.frame.marked.clear()
+            else:
+                return None
+            raise TraceAgain(restart_reason=str(error)) from None
+        except CannotShowError as error:
+            self.declined[error.site] = str(error)
+            raise TraceAgain(restart_reason=str(error)) from None
+
+    def _note_graph(self, graph: torch.fx.GraphModule, names: Sequence[str], plan: Plan | None) -> None:
+        self.frame.graphs += 1
+        self.frame.ops += sum(node.op.startswith("call") for node in graph.graph.nodes)
+        self.frame.marked.update(map(speculate.site_of, names))
+        self.frame.draws |= draws_python_random()
+        if plan is not None:
+            self.frame.keys.update(seen.key for seen in plan.seen)
+
+    def _compile(
+        self, graph: torch.fx.GraphModule, example_inputs: Sequence[Any], has_markers: bool, **kwargs: Any
+    ) -> Callable[..., Any]:
+        """The graph as the user's backend compiles it."""
+        try:
+            compiled: Callable[..., Any] = self.inner(graph, example_inputs, **kwargs)
+            return compiled
+        except Exception as error:
+            code = traced_code()
+            # What is to blame may be the symbols; the frame is then traced again without them.
+            if self.frame.captures or not has_markers or code in self.cannot_carry:
+                raise
+            # What a mend has joined may be more than the backend takes; in pieces it may be right.
+            self.cannot_carry[code] = f"the backend fails on the whole graph ({type(error).__name__})"
+            raise TraceAgain(restart_reason=self.cannot_carry[code]) from None
