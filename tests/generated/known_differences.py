@@ -21,6 +21,7 @@ _RESUME = "torch_dynamo_resume_in_"
 _HISTORY = re.compile(r"grad_fn=<(\w+)>")
 # An f-string's field with `.item()` and a format.
 _FORMATTED = re.compile(r"\{[^{}]*\.item\(\)[^{}]*:")
+_NUMBERS = re.compile(r"'float', |0x[\da-fp.+-]+|\d+\.?\d*(e[+-]?\d+)?|[-\s'()]")
 
 
 @dataclass(frozen=True)
@@ -193,13 +194,11 @@ def _exception_table(eager: Observation, plain: Observation) -> bool:
 
 
 def _unformatted_float(difference: Difference, program: Program) -> bool:
-    return difference.place in _TEXTS and _FORMATTED.search(program.text) is not None and _is_float(difference.seen)
-
-
-def _is_float(seen: Any) -> bool:
-    """Whether what is shown is a number as it is."""
-    text = seen[1] if isinstance(seen, tuple) and seen[:1] == ("float",) else seen
-    return isinstance(text, str) and re.fullmatch(r"-?(0x[\d.a-fp+-]+|[\d.]+(e[+-]?\d+)?|inf|nan)", text) is not None
+    if difference.place not in _TEXTS or _FORMATTED.search(program.text) is None:
+        return False
+    # All that differs are numbers, as text or as they are.
+    expected, seen = (_NUMBERS.sub("", str(value)) for value in (difference.expected, difference.seen))
+    return expected == seen
 
 
 def _history(difference: Difference, program: Program) -> bool:
