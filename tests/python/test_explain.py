@@ -159,3 +159,16 @@ def test_declared_effects_are_known_however_they_are_spelled(
     mended(torch.ones(1))
     assert [(entry.mend, entry.function) for entry in mended.report.breaks] == [("postpone", "f")]
     assert board.SEEN == [("x", 1.0)]
+
+
+def test_functions_are_named_as_in_the_source() -> None:
+    """Also where Dynamo has made a function of what comes after a break."""
+
+    def twice(x: Any) -> Any:
+        torch._dynamo.graph_break()
+        y = x * 2
+        torch._dynamo.graph_break()
+        return y + 1
+
+    explained = graphmend.explain(twice, torch.ones(2))
+    assert [(entry.function, entry.mend) for entry in explained.breaks] == [("twice", None)] * 2

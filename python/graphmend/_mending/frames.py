@@ -278,7 +278,7 @@ class MendingCallback:
             gb_type=place.gb_type,
             file=place.file,
             line=place.line,
-            function=place.function,
+            function=mended_code.own_name(place.function),
             mend=mend.kind if isinstance(mend, Mend) else None,
             reason="" if isinstance(mend, Mend) else mend,
             message=place.message,

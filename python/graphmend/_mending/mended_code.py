@@ -11,6 +11,7 @@ import functools
 import gc
 import itertools
 import linecache
+import re
 import sysconfig
 import threading
 from collections.abc import Iterator
@@ -82,6 +83,12 @@ def mend(
 def is_resumed(code: CodeType) -> bool:
     """Whether this is what Dynamo made of the rest of a function, after a break."""
     return code.co_name.startswith(_RESUMED)
+
+
+def own_name(function: str) -> str:
+    """The name of a function as its source has it, also of the rest of it after a break."""
+    resumed = re.fullmatch(rf"{_RESUMED}(.+)_at_\d+", function)
+    return resumed[1] if resumed else function
 
 
 def _code_at(place: Place, traced: dict[CodeType, dict[str, Any]]) -> tuple[CodeType, dict[str, Any]] | None:
