@@ -159,9 +159,8 @@ class Plan:
         made: dict[int, torch.Tensor] = {}
 
         def shown(i: int) -> torch.Tensor:
-            # In inference mode nothing has a history, also where the program enables gradients inside of it.
-            if i in self.histories and i not in made and not torch.is_inference_mode_enabled():
-                made[i] = with_history(results[i], self.histories[i])
+            if i in self.histories and i not in made:
+                made[i] = _shown_as(results[i], self.histories[i])
             return made.get(i, results[i])
 
         for i, effect in enumerate(self.effects):
@@ -192,6 +191,14 @@ class Plan:
             target.data.copy_(value.data)
         else:
             target.copy_(value)
+
+
+def _shown_as(tensor: torch.Tensor, name: str | None) -> torch.Tensor:
+    # In inference mode nothing is recorded, also where the program enables gradients inside of it; views of what
+    # requires grad still say so.
+    if name is not None and torch.is_inference_mode_enabled():
+        return tensor
+    return with_history(tensor, name)
 
 
 def _copy_of(tensor: torch.Tensor) -> torch.Tensor:
