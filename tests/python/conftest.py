@@ -1,4 +1,4 @@
-"""Each test of compiled code starts afresh: nothing compiled, nothing predicted, the same random numbers."""
+"""Each test of compiled code starts afresh: nothing compiled, mended or predicted, the same random numbers."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ def _fresh_dynamo(request: pytest.FixtureRequest) -> Iterator[None]:
         return
     from compiled_calls import seed
 
-    from graphmend._mending import speculate
+    from graphmend._mending import mended_code, speculate
 
     torch._dynamo.reset()
+    mended_code.forget_all()
     speculate.sites.clear()
     vars(speculate.PREDICTIONS).clear()
     seed()
