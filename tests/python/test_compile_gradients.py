@@ -43,6 +43,15 @@ def test_what_is_only_shown_gets_no_gradient(backend: str) -> None:
     assert compiled.report.whole and x.grad is None and y.grad is not None
 
 
+def test_what_is_dropped_is_shown_as_a_product() -> None:
+    def shows(x: Any) -> Any:
+        y = torch.nn.functional.dropout(x, 0.5)
+        print("dropped", y)
+        return y * 2
+
+    same_program(shows, [(leaf(),)] * 2, __file__, fullgraph=True)
+
+
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])
 def test_what_is_shown_in_inference_mode_has_no_history(backend: str) -> None:
     def shows(x: Any) -> Any:
