@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 import torch
 
 from graphmend._mending.compile import compile as mended_compile
+
+# Why a place is left.
+UNFIT = "no other call does the same with these operands"
+VIEW = "an output is a view of an input that the graph changes"
+BACKENDS = pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+
+
+def numbers() -> torch.Tensor:
+    return torch.arange(6.0).reshape(2, 3)
 
 
 def layouts(*tensors: torch.Tensor) -> Any:

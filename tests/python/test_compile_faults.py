@@ -15,8 +15,9 @@ import pytest
 
 pytest.importorskip("torch")
 
+import faulty_calls
 import torch
-from compiled_calls import differences, observe, random_states, seed
+from compiled_calls import differences, observe
 from faulty_calls import InjectedError, Switch, failing
 
 from graphmend._mending import effects
@@ -79,40 +80,18 @@ class Unreadable:
         raise InjectedError
 
 
-class Pair:
-    """The model in eager and its mended twin, which make the same calls."""
+class Pair(faulty_calls.Pair):
+    """Captured whole, in one graph or two, also after a fault."""
 
     def __init__(self) -> None:
         self.backend = Backend()
-        self.original, self.twin = Model(), Model()
-        self.compiled = mended_compile(self.twin, backend=self.backend, fullgraph=True)
+        super().__init__(Model, __file__, backend=self.backend, fullgraph=True)
         # At the second value of a counter the graph is made anew, once.
         for _ in range(3):
             self.call(GOOD)
 
-    def call(self, x: Any, fault: Callable[[pytest.MonkeyPatch], None] = lambda _: None) -> bool:
-        """A call that does what eager does, or nothing, which only a fault excuses; False if it was nothing."""
-        state = {name: value.clone() for name, value in self.twin.state_dict().items()}
-        steps = self.twin.steps
-        seed()
-        started = random_states()
-        expected = observe(self.original, (x.clone(),), __file__, self.original)
-        seed()
-        argument = x.clone()
-        with pytest.MonkeyPatch.context() as patch:
-            fault(patch)
-            seen = observe(self.compiled, (argument,), __file__, self.twin)
-        done = seen.error is None or seen.error[0] != "InjectedError"
-        if not done:
-            assert (seen.printed, seen.records, self.twin.steps) == ("", [], steps)
-            assert seen.random == started
-            assert torch.equal(argument, x)
-            for name, value in self.twin.state_dict().items():
-                assert torch.equal(value, state[name])
-            seed()
-            seen = observe(self.compiled, (x.clone(),), __file__, self.twin)
-        found = differences(expected, seen)
-        assert not found, "\n" + "\n".join(found[:4])
+    def call(self, x: torch.Tensor, fault: Callable[[pytest.MonkeyPatch], None] = lambda _: None) -> bool:
+        done = super().call(x, fault)
         assert self.compiled.report.whole and self.compiled.report.graphs <= 2
         return done
 

@@ -10,20 +10,12 @@ pytest.importorskip("torch")
 
 import torch
 from compiled_calls import reasons, same_program
-from memory_layouts import same_layouts
+from memory_layouts import BACKENDS, UNFIT, VIEW, numbers, same_layouts
 
 from graphmend._mending.compile import compile as mended_compile
 
 # torch warns on its own account.
 pytestmark = pytest.mark.filterwarnings("ignore")
-
-UNFIT = "no other call does the same with these operands"
-VIEW = "an output is a view of an input that the graph changes"
-BACKENDS = pytest.mark.parametrize("backend", ["eager", "aot_eager"])
-
-
-def numbers() -> torch.Tensor:
-    return torch.arange(6.0).reshape(2, 3)
 
 
 class Holder:

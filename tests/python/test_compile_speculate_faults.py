@@ -13,8 +13,7 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from compiled_calls import differences, observe, random_states, seed
-from faulty_calls import failing
+from faulty_calls import Pair, failing
 
 from graphmend._mending import speculate
 from graphmend._mending.compile import compile as mended_compile
@@ -56,43 +55,16 @@ class Model(torch.nn.Module):  # type: ignore[misc,unused-ignore]
         return torch.stack(parts).sum(0) + y, names, numbers
 
 
-class Pair:
-    """The model in eager and its mended twin, which make the same calls."""
-
-    def __init__(self) -> None:
-        speculate.sites.clear()
-        torch._dynamo.reset()
-        self.original, self.twin = Model(), Model()
-        self.compiled = mended_compile(self.twin, backend="eager")
-
-    def call(self, x: torch.Tensor, fault: Callable[[pytest.MonkeyPatch], None] = lambda _: None) -> bool:
-        """A call that does what eager does, or nothing, which only a fault excuses; False if it was nothing."""
-        before = {name: value.clone() for name, value in self.twin.state_dict().items()}
-        steps, kind = self.twin.steps, self.twin.kind
-        seed()
-        started = random_states()
-        expected = observe(self.original, (x.clone(),), __file__, self.original)
-        seed()
-        argument = x.clone()
-        with pytest.MonkeyPatch.context() as patch:
-            fault(patch)
-            seen = observe(self.compiled, (argument,), __file__, self.twin)
-        done = seen.error is None
-        if not done:
-            assert seen.error[0] == "InjectedError"
-            assert (seen.printed, self.twin.steps, self.twin.kind) == ("", steps, kind)
-            assert seen.random == started and torch.equal(argument, x)
-            assert all(torch.equal(value, before[name]) for name, value in self.twin.state_dict().items())
-            seed()
-            seen = observe(self.compiled, (x.clone(),), __file__, self.twin)
-        found = differences(expected, seen)
-        assert not found, "\n" + "\n".join(found[:4])
-        return done
+def new_pair() -> Pair:
+    """Nothing compiled, nothing predicted."""
+    speculate.sites.clear()
+    torch._dynamo.reset()
+    return Pair(Model, __file__, backend="eager")
 
 
 def test_each_is_predicted() -> None:
     """Else the faults below would be at no check."""
-    pair = Pair()
+    pair = new_pair()
     for x in INPUTS[:2]:
         pair.call(x)
     assert pair.compiled.report.whole and pair.compiled.report.misses == 0
@@ -123,7 +95,7 @@ def test_a_fault_at_each_point(owner: Any, name: str) -> None:
         patch.setattr(owner, name, count)
 
     for nth, late in ((1, False), (SITES, True)):
-        pair = Pair()
+        pair = new_pair()
         for x in INPUTS:
 
             def fault(patch: pytest.MonkeyPatch, nth: int = nth, late: bool = late) -> None:
@@ -137,7 +109,7 @@ def test_a_fault_at_each_point(owner: Any, name: str) -> None:
 @pytest.mark.parametrize("check", range(SITES + 1))
 def test_each_check_fails_for_no_reason(check: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The flag is set, and the value of one check is another than was there; or of none, at the last."""
-    pair = Pair()
+    pair = new_pair()
     run = Plan.run
 
     def tampered(self: Plan, compiled: Callable[..., Any], *args: Any) -> Any:
@@ -164,7 +136,7 @@ def test_each_check_fails_for_no_reason(check: int, monkeypatch: pytest.MonkeyPa
 def test_given_up_at_each_call() -> None:
     """What is given up while calls go on breaks the graph, and is the same program."""
     for after in range(4):
-        pair = Pair()
+        pair = new_pair()
         for i, x in enumerate(INPUTS * 2):
             if i == after:
                 speculate.give_up(list(speculate.sites))

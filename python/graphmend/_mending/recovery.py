@@ -10,7 +10,6 @@ import torch
 
 from graphmend._mending import mended_code, replay, speculate
 from graphmend._mending.backend import MendedBackend
-from graphmend._mending.requirements import Required
 from graphmend._mending.transaction import Miss
 from graphmend._reporting.report import Report
 from graphmend._torch.frames import all_positional, drop_compiled, set_eval_frame, skip_code
@@ -51,38 +50,40 @@ class Recovery:
         try:
             return FunctionType(self.compiled, self.globals, "", None, closure or None)(*values)
         except Miss as miss:
-            delivered, error, learnt, raised, unmet = miss.delivered, miss.error, miss.learnt, miss.raised, miss.unmet
+            # It would keep the call's values.
+            missed = miss.with_traceback(None)
         # Outside of the handler, so that what the original raises has no trace of the miss.
         prior = set_eval_frame(None)
         try:
             self.report.misses += 1
             if state is not None:
                 random.setstate(state)
-            if error is None:
+            if missed.error is None:
                 result = self.run_code(self.code, closure, values)
-                if not learnt:
-                    self._count_miss(raised, unmet)
+                if not missed.learnt:
+                    self._count_miss(missed)
                 return result
             # What is compiled inside would deliver again.
-            with replay.of(delivered, error), mended_code.in_live_functions(), torch.compiler.set_stance("force_eager"):
+            again = replay.of(missed.delivered, missed.error)
+            with again, mended_code.in_live_functions(), torch.compiler.set_stance("force_eager"):
                 code = mended_code.replacement(self.code, self.globals, self.speculates)
                 return self.run_code(code, closure, values)
         finally:
             set_eval_frame(prior)
 
-    def _count_miss(self, raised: bool, unmet: Required | None) -> None:
+    def _count_miss(self, miss: Miss) -> None:
         """What goes on running as written, and does not raise, is better off as plain `torch.compile` has it."""
         self.misses += 1
         backend = self.backend()
         if backend is None or self.given_up or self.misses <= _PATIENCE + self.runs // 4:
             return
         self.given_up = True
-        if raised and self.keys:
+        if miss.raised and self.keys:
             speculate.give_up(self.keys)
             return
         reason = f"the frame ran as written in {self.misses} of {self.runs} calls"
-        if unmet is not None:
-            backend.do_without(self.code, unmet, reason)
+        if miss.unmet is not None:
+            backend.do_without(self.code, miss.unmet, reason)
         else:
             self.report.take_back(backend.do_with_less(self.code, reason))
         drop_compiled(self.guards, reason)

@@ -82,6 +82,7 @@ def _make_again(iterator: Any, values: Any, codegen: Any) -> None:
     is_unused = operator.length_hint(iterator._iter) == len(held.items)
     # Changes to what came from outside are written back last.
     if not is_unused or (held.source is not None and codegen.tx.output.side_effects.is_modified(held)):
+        # So Dynamo is told that it cannot be made again, and breaks the graph.
         raise NotImplementedError
     codegen.add_push_null(lambda: codegen.load_import_from("builtins", "iter"))
     codegen(values)
