@@ -5,6 +5,7 @@ from typing import Any
 
 from graphmend._mending import mended_code
 from graphmend._mending.backend import MendedBackend
+from graphmend._torch.settings import TRACE_GRADIENTS
 from graphmend._torch.tracing import TraceAgain, assume_constant_result, in_higher_order_op, traced_backend, traced_code
 
 
@@ -26,7 +27,7 @@ def code_to_trace(code: CodeType, space: dict[str, Any]) -> CodeType:
 def traces_gradients() -> bool:
     """Whether gradients are traced for our sake, where a `backward` may reach a leaf from outside."""
     backend = own_backend()
-    if backend is None or not any("backward" in each or "autograd" in each for each in backend.frame.set_for):
+    if backend is None or not backend.frame.set_for & TRACE_GRADIENTS:
         return False
     backend.frame.refusal = "hooks on a leaf's accumulated gradient, DDP's among them, cannot be looked up"
     return True

@@ -28,6 +28,8 @@ _SETTINGS: dict[str, dict[str, bool]] = {
 }
 # Types of breaks.
 HAVE_SETTINGS = frozenset(_SETTINGS)
+# Those for which gradients are traced.
+TRACE_GRADIENTS = frozenset(gb_type for gb_type, settings in _SETTINGS.items() if "trace_autograd_ops" in settings)
 
 
 def has_setting(gb_type: str) -> bool:
