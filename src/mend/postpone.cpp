@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
+
+#include "mend/traced_condition.h"
 
 namespace graphmend {
 
@@ -28,8 +31,7 @@ bool is_one_of(std::string_view name, const std::array<std::string_view, n>& nam
 
 class Splitter {
  public:
-  Splitter(const MendContext& context, Span statement)
-      : context_(context), statement_(statement), values_(context.text), body_(context.text) {
+  Splitter(const MendContext& context, Span statement) : context_(context), statement_(statement), body_(context.text) {
     body_from_ = statement_.start;
   }
 
@@ -37,14 +39,16 @@ class Splitter {
   void take_receiver(NodeId callee, std::string_view site) {
     const Span span = context_.span(context_.tree.first_child(callee));
     const std::string asked = std::string(site) + "', '" + context_.dotted_name(callee);
-    values_.add(", __graphmend__.talker('" + asked + "', ", statement_);
-    values_.copy(span);
-    values_.add(")", statement_);
+    PieceText& value = taken_.values.emplace_back(context_.text);
+    value.add("__graphmend__.talker('" + asked + "', ", statement_);
+    value.copy(span);
+    value.add(")", statement_);
     replace_in_body(span);
   }
 
   // Copies the statement into the function's body, with parameters for what is read in place.
   bool run(NodeId call) {
+    call_ = call;
     NodeId function = context_.tree.first_child(call);
     for (NodeId argument : context_.tree.children(call)) {
       if (argument == function) continue;
@@ -57,12 +61,18 @@ class Splitter {
     return true;
   }
 
-  PieceText& values() { return values_; }
+  const std::vector<PieceText>& values() const { return taken_.values; }
   PieceText& body() { return body_; }
-  uint32_t count() const { return count_; }
+  const std::vector<std::string>& parameters() const { return taken_.names; }
   const std::string& reason() const { return reason_; }
 
  private:
+  // What is read in place, and the names that the function has for it.
+  struct Taken {
+    std::vector<PieceText> values;
+    std::vector<std::string> names;
+  };
+
   bool forces(NodeId id) const {
     const Tree& tree = context_.tree;
     switch (tree.kind(id)) {
@@ -161,11 +171,8 @@ class Splitter {
     if (is_structure(id)) return split_children(id);
     if (tree.kind(id) == NodeKind::Strings && !contains_forcing(id)) return true;
     if (!contains_forcing(id)) return take(id);
-    if (!may_stay(id)) {
-      reason_ = "`" + std::string(context_.text_of(id).substr(0, 60)) + "` cannot be read after the graph";
-      return false;
-    }
-    return split_children(id);
+    if (is_comprehension(id)) return split_comprehension(id);
+    return may_stay(id) ? split_children(id) : cannot_be_read(id);
   }
 
   // Syntax around expressions, no value by itself.
@@ -194,7 +201,8 @@ class Splitter {
     if (converts) label_end = static_cast<uint32_t>(context_.text.rfind('!', label_end));
     body_.copy({body_from_, span.start});
     body_.add("{" + next_parameter() + "}{(", span);
-    values_.add(", " + quoted(context_.text.substr(span.start + 1, label_end - span.start - 1)), statement_);
+    taken_.values.emplace_back(context_.text)
+        .add(quoted(context_.text.substr(span.start + 1, label_end - span.start - 1)), statement_);
     body_from_ = expression.start;
     if (!split(view.expression)) return false;
     body_.copy({body_from_, expression.end});
@@ -216,7 +224,65 @@ class Splitter {
     return literal + "'";
   }
 
-  std::string next_parameter() { return "__graphmend_" + std::to_string(count_++) + "__"; }
+  std::string next_parameter() { return taken_.names.emplace_back("__graphmend_" + std::to_string(count_++) + "__"); }
+
+  bool is_comprehension(NodeId id) const {
+    const Tree& tree = context_.tree;
+    switch (tree.kind(id)) {
+      case NodeKind::ListComp:
+      case NodeKind::SetComp:
+      case NodeKind::DictComp:
+        return true;
+      case NodeKind::GeneratorExp: {
+        // One that is shown itself is an object, not what it gives.
+        const NodeId parent = tree.parent(id);
+        return parent != call_ && (tree.kind(parent) == NodeKind::Call || tree.kind(parent) == NodeKind::Starred);
+      }
+      default:
+        return false;
+    }
+  }
+
+  // `[round(v.mean().item()) for v in values]`: in place `[(v.mean(), ) for v in values]` is read, and the function
+  // goes through that: `[round(a.item()) for (a, ) in taken]`.
+  bool split_comprehension(NodeId id) {
+    const Tree& tree = context_.tree;
+    std::vector<NodeId> parts;
+    std::vector<NodeId> loops;
+    for (NodeId child : tree.children(id)) {
+      (tree.kind(child) == NodeKind::Comprehension ? loops : parts).push_back(child);
+    }
+    for (NodeId loop : loops) {
+      const bool waits = (tree[loop].flags & node_flag::kAsync) != 0;
+      if (waits || contains_forcing(loop) || binds_or_waits(tree, loop)) return cannot_be_read(id);
+    }
+    const Span around{context_.span(loops.front()).start, context_.span(loops.back()).end};
+    Taken outer = std::exchange(taken_, Taken());
+    for (NodeId part : parts) {
+      if (!split(part)) return false;
+    }
+    const Taken element = std::exchange(taken_, std::move(outer));
+    body_.copy({body_from_, around.start});
+    std::string loop = "for (";
+    for (const std::string& name : element.names) loop += name + ", ";
+    body_.add(loop + ") in " + next_parameter(), around);
+    body_from_ = around.end;
+    PieceText& value = taken_.values.emplace_back(context_.text);
+    value.add("[(", statement_);
+    for (const PieceText& each : element.values) {
+      value.append(each);
+      value.add(", ", statement_);
+    }
+    value.add(") ", statement_);
+    value.copy(around);
+    value.add("]", statement_);
+    return true;
+  }
+
+  bool cannot_be_read(NodeId id) {
+    reason_ = "`" + std::string(context_.text_of(id).substr(0, 60)) + "` cannot be read after the graph";
+    return false;
+  }
 
   bool split_children(NodeId id) {
     const Tree& tree = context_.tree;
@@ -250,8 +316,7 @@ class Splitter {
       }
     }
     const Span span = context_.span(id);
-    values_.add(", ", statement_);
-    values_.copy(span);
+    taken_.values.emplace_back(context_.text).copy(span);
     replace_in_body(span);
     return true;
   }
@@ -264,7 +329,8 @@ class Splitter {
 
   const MendContext& context_;
   const Span statement_;
-  PieceText values_;
+  NodeId call_;
+  Taken taken_;
   PieceText body_;
   uint32_t body_from_ = 0;
   uint32_t count_ = 0;
@@ -341,14 +407,17 @@ std::optional<Postponed> postpone(const MendContext& context, NodeId statement, 
   }
   Postponed result{PieceText(context.text), {}, site};
   result.prefix.add("(__graphmend__.posts('" + result.site + "') and __graphmend__.post('" + result.site + "'", span);
-  result.prefix.append(splitter.values());
+  for (const PieceText& value : splitter.values()) {
+    result.prefix.add(", ", span);
+    result.prefix.append(value);
+  }
   result.prefix.add(")) or ", span);
 
   NodeId function = context.enclosing(statement, NodeKind::FunctionDef);
   const std::string name = function ? std::string(context.token_at(name_token(context.tree, context.tokens, function)))
                                     : std::string("__graphmend_module__");
   std::string head = "def " + name + "(";
-  for (uint32_t i = 0; i < splitter.count(); ++i) head += "__graphmend_" + std::to_string(i) + "__, ";
+  for (const std::string& parameter : splitter.parameters()) head += parameter + ", ";
   PieceText whole(context.text);
   // The statement may go over several lines, whose indentation means nothing inside its brackets.
   whole.add(head + "):\n ", span);

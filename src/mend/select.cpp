@@ -1,6 +1,6 @@
 // Select. In: a branch whose test is a tensor. Out: text that, while tracing, computes all sides and joins them.
 //
-//   if tracing() and selects(site, (c1 := T1,), (what the sides read,), safe):
+//   if tracing() and selects(site, (c1 := T1,), (what the sides read,)):
 //     old = (names,); BODY; side1 = (names,); names = old; ORELSE; names = join(site, (c1,), (side1, …, (names,)))
 //   elif T1:              ← from here on it is the user's own text
 #include "mend/select.h"
@@ -105,11 +105,9 @@ class BranchSelect {
       for (NodeId statement : side.statements) {
         const NodeId code = assigns_attribute(statement) ? AssignView(tree_, statement).value : statement;
         if (!only_computes(context_, module_, code, reason)) return false;
-        safe_ = safe_ && keeps_zero_gradient(context_, code);
       }
       if (NodeId value = returned_value(side)) {
         if (!only_computes(context_, module_, value, reason)) return false;
-        safe_ = safe_ && keeps_zero_gradient(context_, value);
       }
     }
     return true;
@@ -243,7 +241,7 @@ class BranchSelect {
       }
       out_.add("), ", serves_);
     }
-    out_.add("), " + tuple_of(read_) + (safe_ ? ", True" : ", False"), serves_);
+    out_.add("), " + tuple_of(read_), serves_);
     for (const auto& [base, attribute] : attributes_) out_.add(", (" + base + ", '" + attribute + "')", serves_);
     out_.add("):\n", serves_);
     if (!old_.empty()) line(local("old") + " = " + tuple_of(old_));
@@ -299,7 +297,6 @@ class BranchSelect {
   std::string indent_;
   std::string inner_;
   bool fixed_ = false;
-  bool safe_ = true;
   PieceText out_;
 };
 
@@ -340,7 +337,6 @@ std::optional<Selected> select_choice(const MendContext& context, const ModuleFa
       }
     }
   }
-  const bool safe = keeps_zero_gradient(context, view.body) && keeps_zero_gradient(context, view.orelse);
   const Span span = context.span(choice);
   Selected result{PieceText(context.text), span, context.site(choice, "select")};
   const std::string name = "graphmend_c" + std::to_string(span.start) + "_";
@@ -356,7 +352,7 @@ std::optional<Selected> select_choice(const MendContext& context, const ModuleFa
   }
   result.text.add("),), (", span);
   for (const std::string& each : read) result.text.add(each + ", ", span);
-  result.text.add(safe ? "), True) else (" : "), False) else (", span);
+  result.text.add(")) else (", span);
   result.text.copy(span);
   result.text.add("))", span);
   return result;

@@ -33,15 +33,6 @@ constexpr std::array<std::string_view, 22> kCostly = {"matmul",
                                                       "multi_head_attention_forward",
                                                       "scaled_dot_product_attention"};
 
-// Their derivatives only pass, move, mask or sum what comes back, or multiply it by constants of the program.
-constexpr std::array<std::string_view, 46> kKeepsZero = {
-    "clamp",      "clamp_min", "clamp_max", "clip",    "relu",        "zeros_like", "ones_like", "full_like",
-    "empty_like", "detach",    "neg",       "where",   "masked_fill", "reshape",    "view",      "view_as",
-    "flatten",    "unflatten", "transpose", "permute", "squeeze",     "unsqueeze",  "expand",    "expand_as",
-    "contiguous", "to",        "float",     "half",    "double",      "bfloat16",   "type_as",   "clone",
-    "nan_to_num", "sum",       "add",       "sub",     "zeros",       "ones",       "full",      "finfo",
-    "size",       "dim",       "numel",     "tensor",  "narrow",      "select"};
-
 template <size_t n>
 bool is_one_of(std::string_view name, const std::array<std::string_view, n>& names) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -115,42 +106,6 @@ bool only_computes(const MendContext& context, const ModuleFacts& facts, NodeId 
     if (matrix_product || costly_call) {
       reason = what + " costs more in vain than the break does";
       return false;
-    }
-  }
-  return true;
-}
-
-bool keeps_zero_gradient(const MendContext& context, NodeId code) {
-  const Tree& tree = context.tree;
-  for (NodeId inner = code; inner < tree.end_of(code); ++inner) {
-    switch (tree.kind(inner)) {
-      case NodeKind::Call:
-        if (!is_one_of(last_name(context, tree.first_child(inner)), kKeepsZero)) return false;
-        break;
-      case NodeKind::BinOp: {
-        const Operator operation = tree[inner].operation();
-        if (operation == Operator::Add || operation == Operator::Sub) break;
-        // By a number in view; it is finite.
-        NodeId left = tree.first_child(inner);
-        NodeId right = tree.next_sibling(left);
-        const bool scales = (operation == Operator::Mult || operation == Operator::Div) &&
-                            (tree.kind(left) == NodeKind::Number || tree.kind(right) == NodeKind::Number);
-        if (!scales || (operation == Operator::Div && tree.kind(right) != NodeKind::Number)) return false;
-        break;
-      }
-      // `self.weight`, say: a parameter that is used only in vain gets a gradient of zeros where it had none.
-      case NodeKind::Attribute: {
-        const std::string name = context.dotted_name(inner);
-        NodeId parent = tree.parent(inner);
-        const bool is_callee = tree.kind(parent) == NodeKind::Call && tree.first_child(parent) == inner;
-        const std::string_view last = context.token_at(tree[inner].last_token);
-        const bool plain = last == "dtype" || last == "shape" || last == "device" || last == "max" || last == "min" ||
-                           last == "eps" || last == "tiny";
-        if (!is_callee && !plain && !name.starts_with("torch.")) return false;
-        break;
-      }
-      default:
-        break;
     }
   }
   return true;

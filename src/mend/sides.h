@@ -24,7 +24,4 @@ struct Side {
 // Whether the code does nothing but compute, ends for all values of its tensors, and is worth computing in vain.
 bool only_computes(const MendContext& context, const ModuleFacts& facts, NodeId code, std::string& reason);
 
-// Whether a gradient of zero stays zero on its way back through the code, whatever its values are.
-bool keeps_zero_gradient(const MendContext& context, NodeId code);
-
 }  // namespace graphmend

@@ -50,13 +50,16 @@ class Speculation {
   void expressions(NodeId root) {
     for (NodeId id = root; id < tree_.end_of(root);) {
       const NodeKind kind = tree_.kind(id);
-      if (stays_as_it_is(kind)) {
+      if (kind == NodeKind::FString) {
         id = tree_.end_of(id);
         continue;
       }
       if (kind == NodeKind::Call) call(id);
       if (kind == NodeKind::Subscript) subscript(id);
       if (kind == NodeKind::IfExp) test(IfExpView(tree_, id).test);
+      if (kind == NodeKind::Comprehension) {
+        for (NodeId condition : ComprehensionView(tree_, id).conditions) test(condition);
+      }
       ++id;
     }
   }
@@ -105,6 +108,7 @@ class Speculation {
         return wrap(id, "value", "'" + std::string(name) + "', ", arguments[0]);
       }
       if (name == "range") sizes(arguments, "None");
+      if ((name == "any" || name == "all") && arguments.size() == 1) truths(arguments[0]);
       return;
     }
     if (tree_.kind(callee) != NodeKind::Attribute) return;
@@ -123,6 +127,14 @@ class Speculation {
     // Whose method it is shows while tracing; a name can be looked at twice.
     if (tree_.kind(receiver) == NodeKind::Name && is_one_of(method, kSizedMethods)) {
       sizes(arguments, std::string(context_.text_of(receiver)));
+    }
+  }
+
+  // `any(test for …)`: of each element only the truth is asked for.
+  void truths(NodeId values) {
+    const NodeKind kind = tree_.kind(values);
+    if (kind == NodeKind::GeneratorExp || kind == NodeKind::ListComp) {
+      test(ElementComprehensionView(tree_, values).element);
     }
   }
 

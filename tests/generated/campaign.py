@@ -41,8 +41,8 @@ class Request:
     planted: str = ""
     # Whether programs need values of tensors, and the subject predicts them.
     speculate: bool = False
-    # Where the programs' tensors are.
-    device: str = "cpu"
+    # The default device under which the programs run, if there is one.
+    device: str = ""
 
 
 @dataclass
@@ -120,8 +120,8 @@ def judge_text(text: str, request: Request, folder: Path, name: str = "") -> Ver
     path.write_text(text, encoding="utf-8")
     try:
         subject = subjects.make(request.subject)
-        # The context is a mode that Dynamo sees; nothing is done where it would change nothing.
-        place = contextlib.nullcontext() if request.device == "cpu" else torch.device(request.device)
+        # The context is a mode that Dynamo sees.
+        place = torch.device(request.device) if request.device else contextlib.nullcontext()
         with place:
             if not request.planted:
                 return judge(path, subject, request.backend)
@@ -141,7 +141,7 @@ def run_campaign(
 ) -> Summary:
     """Judges the programs `indices` of the request's seed, until done or `enough`."""
     prepare(request.backend)
-    if request.device != "cpu":
+    if request.device not in ("", "cpu"):
         # Plain `torch.compile` makes of an assert what ends all use of a GPU in the process when it fails.
         indices = [i for i in indices if "assert" not in generate(request.seed, i, request.speculate).features]
     summary = Summary()

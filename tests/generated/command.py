@@ -49,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="programs of ten calls that need values of tensors, which are predicted",
     )
-    parser.add_argument("--device", default="cpu", help="where the tensors are: cpu, cuda (cpu)")
+    parser.add_argument("--device", default="", help="a default device for the programs: cpu, cuda (none)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at a time")
     parser.add_argument("--batch", type=int, default=40, help="programs per process (40)")
     parser.add_argument("--limit", type=float, default=120.0, help="seconds a program may take (120)")

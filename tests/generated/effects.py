@@ -29,7 +29,7 @@ def shown(w: Writer) -> str:
         (0.5, lambda w: f"str({e.scalar(w)})"),
         (0.4, lambda w: f'"mean " + str({item(w)})'),
         (0.3, lambda w: _used(w, "shown.lazy", "TAG")),
-        (0.3, lambda w: _used(w, "shown.comprehension", f"[v.item() for v in {e.full_name(w)}[0]]")),
+        (0.5, lambda w: _used(w, "shown.comprehension", _comprehension(w))),
         (0.3, lambda w: "None"),
     ]
     if w.frame.has_self:
@@ -44,6 +44,19 @@ def shown(w: Writer) -> str:
     if w.names("items"):
         choices += [(1, lambda w: w.choose(w.names("items")))]
     return w.pick_text(choices)
+
+
+def _comprehension(w: Writer) -> str:
+    name = e.full_name(w)
+    return w.choose(
+        [
+            f"[v.item() for v in {name}[0]]",
+            f"{{i: round(v.item(), 3) for i, v in enumerate({name}[0])}}",
+            f'", ".join(f"{{v.sum().item():.2f}}" for v in {name})',
+            f"sum(v.item() for v in {name}[-1])",
+            f"[[float(v) for v in row] for row in {name}]",
+        ]
+    )
 
 
 def _used(w: Writer, feature: str, text: str) -> str:

@@ -52,7 +52,7 @@ def make_error(t):
     return GivenError("made", float(t.sum()))
 """
 
-CONTEXTS = ["none", "no_grad", "inference_mode", "autocast", "enable_grad"]
+CONTEXTS = ["none", "no_grad", "inference_mode", "autocast", "enable_grad", "device"]
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,7 @@ _CONTEXTS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
     "enable_grad": torch.enable_grad,
     "inference_mode": torch.inference_mode,
     "autocast": lambda: torch.autocast("cpu", dtype=torch.bfloat16),
+    "device": lambda: torch.device(torch.get_default_device().type),
 }
 
 
@@ -140,13 +141,11 @@ def _call(run: Target, arguments: list[torch.Tensor], around: str, backward: boo
 
 def _backward(result: Any) -> str:
     outputs = list(result.values()) if isinstance(result, dict) else result if isinstance(result, tuple) else [result]
-    losses = [
-        v.float().sum() * (n + 1.5) for n, v in enumerate(outputs) if isinstance(v, torch.Tensor) and v.requires_grad
-    ]
-    if not losses:
+    trained = [(n, v) for n, v in enumerate(outputs) if isinstance(v, torch.Tensor) and v.requires_grad]
+    if not trained:
         return "nothing"
     try:
-        torch.stack(losses).sum().backward()
+        torch.stack([v.float().sum() * (n + 1.5) for n, v in trained]).sum().backward()
     except RuntimeError as error:
         # torch's text tells of versions and op names that only this run has.
         return f"raised {type(error).__name__}"

@@ -169,6 +169,8 @@ def _join_branch(w: Writer) -> None:
     pure = w.chance(0.6)
     if pure:
         w.use("branch.pure")
+        if w.chance(0.4):
+            _steep(w)
     test = f"{e.full_name(w)}.{w.choose(['sum()', 'mean()', 'max()'])} > {e.threshold(w)}" if pure else e.test(w)
 
     def side() -> None:
@@ -202,6 +204,17 @@ def _join_branch(w: Writer) -> None:
     w.bind(targets[0], "full")
     if pure and targets[0] not in w.frame.frozen and w.chance(0.3):
         w.line(w.choose([f"{targets[0]}.add_(1.0)", f"{targets[0]}[0] = 2.0"]))
+
+
+def _steep(w: Writer) -> None:
+    """A value whose derivative is infinite, or not a number, somewhere: not all sides may use it."""
+    w.use("branch.steep")
+    name, fresh = e.full_name(w), w.fresh("v")
+    values = [f"torch.sqrt(torch.relu({name}))", f"torch.log({name}.abs().floor())", f"{name} / {name}.floor()"]
+    if w.frame.is_module:
+        values += [f"{name} * self.weight"] * 2
+    w.line(f"{fresh} = {w.choose(values)}")
+    w.bind(fresh, "full")
 
 
 def _side(w: Writer) -> None:

@@ -41,7 +41,10 @@ def integer(w: Writer) -> str:
         (1, lambda w: used(w, "ternary", f"(2 if {e.test(w)} else {w.choose(['1', '3'])})")),
         (0.7, lambda w: used(w, "bool", f"int(bool({e.scalar(w)} > {e.threshold(w)}))")),
     ]
+    choices += [(1, lambda w: used(w, "comprehension", f"len([v for v in {name}[0] if v > {e.threshold(w)}])"))]
     if counts:
+        choices += [(1, lambda w: used(w, "comprehension", f"sum(int(v) for v in {w.choose(counts)})"))]
+        choices += [(1, lambda w: used(w, "comprehension", f"[v.item() for v in {w.choose(counts)}][-1]"))]
         choices += [(2, lambda w: used(w, "tolist", f"{w.choose(counts)}.tolist()[{w.choose(['0', '1', '-1'])}]"))]
         choices += [(1, lambda w: used(w, "tolist", f"sum({w.choose(counts)}.tolist())"))]
     if w.names("int"):
@@ -91,6 +94,8 @@ def test(w: Writer) -> str:
         (1, lambda w: used(w, "bool", f"bool({e.scalar(w)} > {e.threshold(w)})")),
         (1, lambda w: f"{count(w)} > {w.choose(['0', '1', '2'])}"),
         (1, lambda w: f"{integer(w)} % 2 == 0"),
+        (1, lambda w: used(w, "quantified", f"any(v > {e.threshold(w)} for v in {e.full_name(w)}[0])")),
+        (0.5, lambda w: used(w, "quantified", f"all((row < {e.threshold(w)}).any() for row in {e.full_name(w)})")),
     ]
     return w.pick_text(choices)
 

@@ -166,3 +166,79 @@ def test_what_can_be_selected_is_not_predicted(program: Callable[..., Any]) -> N
     compiled = same_program(program, calls, __file__)
     (entry,) = compiled.report.mended
     assert entry.mend == "select" and compiled.report.misses == 0 and compiled.report.graphs == 1
+
+
+def shows_its_history(x: Any) -> Any:
+    y = x * 2
+    if y.max() > 1.0:
+        y = torch.relu(y)
+    print(y)
+    return y + 1
+
+
+def test_what_is_printed_says_by_what_it_was_made() -> None:
+    calls = [(torch.full((2,), value, requires_grad=True),) for value in (0.2, 2.0, 0.2, 2.0)]
+    same_program(shows_its_history, calls, __file__, fullgraph=True)
+
+
+def infinite_before_the_branch(w: Any, v: Any) -> Any:
+    x = w * 1
+    y = torch.sqrt(x)
+    return y * 2 if x.sum() > 5 else x * 3
+
+
+def not_a_number_before_the_branch(w: Any, v: Any) -> Any:
+    x = w * 1
+    y = torch.log(w - 1)
+    if torch.isnan(y).any():
+        y = x.clamp(min=0.5)
+    return y
+
+
+def only_for_one_side(w: Any, v: Any) -> Any:
+    y, z = w * 2, v * 3
+    return y if w.sum() > 5 else z
+
+
+def changed_before_the_branch(w: Any, v: Any) -> Any:
+    y = torch.relu(w * 1)
+    z = v * 1 + w
+    y[0] = 1.5
+    if w.sum() > 5:
+        z = z + y
+    return z * 2
+
+
+def from_the_same(w: Any, v: Any) -> Any:
+    y = torch.sqrt(w + v)
+    return y.clamp(max=1.0) if y.sum() > 3 else (y * 2).flip(0)
+
+
+def gradients(program: Callable[..., Any], values: list[float]) -> tuple[Any, ...]:
+    w = torch.tensor(values, requires_grad=True)
+    v = torch.ones(3, requires_grad=True)
+    result = program(w, v)
+    try:
+        result.sum().backward()
+    except RuntimeError as error:
+        return (str(result.detach()), type(error).__name__)
+    return tuple(str(each) for each in (result.detach(), w.grad, v.grad))
+
+
+@pytest.mark.parametrize("speculate", [True, False])
+@pytest.mark.parametrize(
+    "program",
+    [
+        infinite_before_the_branch,
+        not_a_number_before_the_branch,
+        only_for_one_side,
+        changed_before_the_branch,
+        from_the_same,
+    ],
+)
+def test_gradients_are_those_of_the_side_that_was_meant(program: Callable[..., Any], speculate: bool) -> None:
+    compiled = mended_compile(program, backend="eager", speculate=speculate)
+    for values in ([0.0, 1.0, 2.0], [3.0, 4.0, 5.0], [0.0, 1.0, 2.0], [3.0, 4.0, 5.0]):
+        assert gradients(compiled, values) == gradients(program, values)
+    kinds = {entry.mend for entry in compiled.report.mended}
+    assert kinds == ({"select"} if program is from_the_same else {"speculate"} if speculate else set())

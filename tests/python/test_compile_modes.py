@@ -44,6 +44,7 @@ MODES: dict[str, Callable[[], Any]] = {
     "inference_mode": torch.inference_mode,
     "autocast": lambda: torch.autocast("cpu", dtype=torch.bfloat16),
     "save_on_cpu": lambda: torch.autograd.graph.save_on_cpu(),
+    "default_device": lambda: torch.device("cpu"),
 }
 
 
@@ -69,6 +70,28 @@ def test_a_mode_around_the_call(name: str) -> None:
     # And back without the mode.
     expected = observe(original, (X,), __file__, original)
     assert not differences(expected, observe(compiled, (X,), __file__, twin))
+
+
+class Wants(torch.nn.Module):  # type: ignore[misc,unused-ignore]
+    def forward(self, x: Any) -> Any:
+        count = (x > 0.1).sum().item()
+        print("values", [round(value.item(), 1) for value in x[0]], x.tolist()[0][0])
+        rows = x[x[:, 0] > 0.1]
+        if x.sum() > 1:
+            x = x * 2
+        for k in range(int(x.max()) + 1):
+            x = x + k + torch.ones(3)
+        return x[:count].sum(), rows.shape, torch.nonzero(x > 100).shape, x.mean().item()
+
+
+def test_breaks_under_a_default_device_are_the_programs_own() -> None:
+    original = Wants()
+    compiled = mended_compile(Wants(), backend="eager", fullgraph=True)
+    with torch.device("cpu"):
+        for x in (X, X * 3, X, X * 3):
+            expected = observe(original, (x,), __file__, original)
+            assert not differences(expected, observe(compiled, (x,), __file__, compiled._orig_mod))
+    assert all(each.file == __file__ for each in compiled.report.breaks)
 
 
 @pytest.mark.parametrize("name", ["no_grad", "autocast", "inference_mode"])

@@ -18,7 +18,7 @@ from graphmend._mending.lift import CannotShowError, CannotUndoError, lift, remo
 from graphmend._mending.requirements import Required, require_apart, run_if_holds, take_requirements
 from graphmend._mending.returned import put_back, take_returned
 from graphmend._mending.transaction import Plan
-from graphmend._torch.graphs import as_drawn, finish_graph, is_drawn_number, turn_asserts_into_checks
+from graphmend._torch.graphs import as_drawn, finish_graph, is_drawn_number, loses_number, turn_asserts_into_checks
 from graphmend._torch.markers import marker_name
 from graphmend._torch.tracing import TraceAgain, draws_python_random, traced_code
 
@@ -116,6 +116,8 @@ class MendedBackend:
         self.cannot_carry: weakref.WeakKeyDictionary[CodeType, str] = weakref.WeakKeyDictionary()
         # Why Dynamo's settings are left as they are for a frame.
         self.without_settings: weakref.WeakKeyDictionary[CodeType, str] = weakref.WeakKeyDictionary()
+        # Code whose frames are compiled for the very numbers that attributes are.
+        self.fixed_attributes: weakref.WeakSet[CodeType] = weakref.WeakSet()
         if hasattr(inner, "get_compiler_config"):
             self.get_compiler_config = inner.get_compiler_config
         self.__name__ = getattr(inner, "compiler_name", None) or getattr(inner, "__name__", type(inner).__name__)
@@ -178,6 +180,7 @@ class MendedBackend:
         """Dynamo has forgotten what it compiled, and nothing that was learnt of it counts any more."""
         for known in (self.versions, self.captures, self.raised, self.cannot_carry, self.without_settings):
             known.clear()
+        self.fixed_attributes.clear()
         self.declined.clear()
         self.notes.clear()
         speculate.forget(self.number)
@@ -232,6 +235,8 @@ class MendedBackend:
         if not markers and not self.frame.captures and not self._is_joined():
             return None
         try:
+            if self.frame.captures and loses_number(graph):
+                raise CannotUndoError("Dynamo loses a number that was to be a symbol")
             return lift(graph, markers)
         except CannotUndoError as error:
             if self.frame.captures:

@@ -86,7 +86,7 @@ class MendingCallback:
             view = frame if traced is code else FrameView(frame, traced)
             self.backend.begin_frame(code, frame.f_globals)
             try:
-                with trial(), self._settings(), captured(convert, self.backend.frame.captures, self.fullgraph):
+                with trial(), self._settings(code), captured(convert, self.backend.frame.captures, self.fullgraph):
                     result = convert(view, cache_entry, frame_state)
                 break
             except (Unsupported, UserError) as error:
@@ -111,7 +111,7 @@ class MendingCallback:
                 for site in self.backend.frame.selected:
                     self.backend.declined[site] = "computing all sides failed"
             except Exception as error:
-                if self._stop_capturing(code, error) or self._unset():
+                if self._stop_capturing(code, error) or self._unset() or self._fix_attributes(code):
                     continue
                 return self._convert_as_written(frame, cache_entry, frame_state, error)
         else:
@@ -171,15 +171,24 @@ class MendingCallback:
         self.backend.begin_frame(code, frame.f_globals)
         forget_errors(convert)
         view = frame if traced is code else FrameView(frame, traced)
-        with self._settings():
+        # A number that may change would be shown wrongly behind the break: Dynamo forgets there how it was formatted.
+        with patch_for(self.backend.frame.set_for):
             return convert(view, cache_entry, frame_state)
 
     @contextlib.contextmanager
-    def _settings(self) -> Iterator[None]:
+    def _settings(self, code: CodeType) -> Iterator[None]:
         # An effect that shows a counter would else be compiled anew for each of its values.
-        attributes = changing_attributes() if self.report.mended else contextlib.nullcontext()
+        may_change = self.report.mended and code not in self.backend.fixed_attributes
+        attributes = changing_attributes() if may_change else contextlib.nullcontext()
         with attributes, patch_for(self.backend.frame.set_for):
             yield
+
+    def _fix_attributes(self, code: CodeType) -> bool:
+        """Traces counters as the numbers that they are, if that is not so already: Dynamo cannot make a text that the
+        program keeps of one that may change."""
+        is_new = bool(self.report.mended) and code not in self.backend.fixed_attributes
+        self.backend.fixed_attributes.add(code)
+        return is_new
 
     def _set(self, place: Place) -> bool:
         """Whether another setting of Dynamo's mends the break."""

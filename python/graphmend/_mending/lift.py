@@ -12,6 +12,7 @@ import torch.fx
 
 from graphmend._mending.draws import keep_draws
 from graphmend._mending.history import history_of
+from graphmend._mending.joined_gradients import spoils_gradients
 from graphmend._mending.transaction import Delivery, Output, Plan, Seen
 from graphmend._torch.graphs import (
     GraphFacts,
@@ -166,6 +167,10 @@ class _Changes:
         inputs = [node for node in nodes if node.op == "placeholder"]
         self.somewhere = {storage_of(inputs[i]) for i in facts.mutated} if facts else set()
 
+    @property
+    def storages(self) -> set[int | None]:
+        return self.somewhere.union(storage for _, storage in self.changed)
+
     def may_come_after(self, marker: torch.fx.Node, *values: Any) -> bool:
         """Whether one of the values is changed behind the marker."""
         storages = {storage_of(value) for value in values}
@@ -177,7 +182,7 @@ def remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str]) -> None
     """Takes the markers of joined branches out, or traces again without those whose aliases would matter.
 
     A joined value is a new tensor where the program has one that already was. That shows when one of them is changed
-    in place later, or when the new one leaves the graph and the old one was known outside.
+    in place later, when the new one leaves the graph and the old one was known outside, or in what is printed of it.
     """
     nodes = list(graph.graph.nodes)
     joined = [node for node in nodes if marker_name(node.target) == "joined"]
@@ -187,16 +192,17 @@ def remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str]) -> None
     (output,) = (node for node in nodes if node.op == "output")
     returned = [storage_of(node) for node in output.args[0]]
     changes = _Changes(graph)
+    printed = {value for node in nodes if marker_name(node.target) == "emit" for value in node.args[3]}
     # What a joined value is in the program: one of its sides, which may be joined themselves.
     stands_for: dict[int | None, set[int | None]] = {}
     for marker in joined:
-        site, result, *sides = marker.args
-        storages = {storage_of(side) for side in sides}
+        site, result, one, other = marker.args
+        storages = {storage_of(one), storage_of(other)}
         stands_for[storage_of(result)] = storages.union(*(stands_for.get(each, set()) for each in storages))
         known = stands_for[storage_of(result)] & (outside | set(returned))
         others = [each for each in stands_for if each in returned and each != storage_of(result)]
         reason = None
-        if changes.may_come_after(marker, result, *sides):
+        if changes.may_come_after(marker, result, one, other):
             reason = "a side's tensor is changed in place later"
         elif storage_of(result) in returned and known:
             reason = "a side's result is a tensor that is known outside of the graph"
@@ -204,6 +210,10 @@ def remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str]) -> None
             stands_for[each] & stands_for[storage_of(result)] for each in others
         ):
             reason = "two results may be one tensor"
+        elif result.meta["example_value"].requires_grad:
+            reason = spoils_gradients(one, other, changes.storages)
+            if result in printed:
+                reason = "its result is shown, which says by what it was made"
         if reason is not None:
             declined[site] = reason
             raise TraceAgain(restart_reason=reason)

@@ -21,9 +21,7 @@ def _select_applies(site: str) -> bool:
     return True
 
 
-def selects(
-    site: str, tests: tuple[Any, ...], read: tuple[Any, ...], keeps_zero_gradient: bool, *assigned: tuple[Any, str]
-) -> bool:
+def selects(site: str, tests: tuple[Any, ...], read: tuple[Any, ...], *assigned: tuple[Any, str]) -> bool:
     """Whether all sides of a branch can be computed and joined.
 
     `read` is what they work on, `assigned` the attributes that they assign: of what, and their names.
@@ -39,13 +37,6 @@ def selects(
     for owner, name in assigned:
         if not _is_plain_attribute(owner, name):
             return bool(decline(site, "a side assigns an attribute that may be more than a value"))
-    if torch.is_grad_enabled():
-        for value in read:
-            if isinstance(value, torch.Tensor) and value.requires_grad:
-                if not keeps_zero_gradient:
-                    return bool(decline(site, "a gradient could come out of the side that was not meant"))
-                if isinstance(value, torch.nn.Parameter) or value.is_leaf:
-                    return bool(decline(site, "a leaf would get a gradient of zeros where it had none"))
     return bool(_select_applies(site))
 
 

@@ -75,9 +75,10 @@ def mend(
             return scope.OUTSIDE
         if is_resumed(code):
             return "it stands behind a break that is left"
-        if code.co_name.startswith("<"):
-            return "it stands in a lambda or a comprehension"
-        return _source_of(code, space, speculates).mend(code, place, only)
+        outer = _function_around(code, traced) if code.co_name.startswith("<") else code
+        if outer is None:
+            return "it stands in a lambda that was made elsewhere"
+        return _source_of(outer, space, speculates).mend(outer, place, only)
 
 
 def is_resumed(code: CodeType) -> bool:
@@ -96,6 +97,26 @@ def _code_at(place: Place, traced: dict[CodeType, dict[str, Any]]) -> tuple[Code
         if (code.co_filename, code.co_name) == (place.file, place.function) and place.line in _lines(code):
             return code, space
     return None
+
+
+def _function_around(inner: CodeType, traced: dict[CodeType, dict[str, Any]]) -> CodeType | None:
+    """The function that a lambda or a comprehension stands in, if that is traced too: mended, it makes a mended one."""
+    place = (inner.co_filename, inner.co_name, inner.co_firstlineno)
+    for code, space in traced.items():
+        if code.co_filename != inner.co_filename or code.co_name.startswith("<"):
+            continue
+        for each in (code, *(replacement(code, space, speculates) for speculates in (True, False))):
+            if any((one.co_filename, one.co_name, one.co_firstlineno) == place for one in _nameless(each)):
+                return code
+    return None
+
+
+def _nameless(code: CodeType) -> Iterator[CodeType]:
+    """The lambdas and comprehensions in a function, also in one another."""
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType) and constant.co_name.startswith("<"):
+            yield constant
+            yield from _nameless(constant)
 
 
 def mend_around(code: CodeType, space: dict[str, Any], speculates: bool) -> None:

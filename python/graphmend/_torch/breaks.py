@@ -4,9 +4,11 @@ import contextlib
 import functools
 import linecache
 import logging
+import os
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -47,8 +49,8 @@ class Place:
 
 
 def break_place(error: BaseException) -> Place | None:
-    # A break inside of what mended code calls is its caller's.
-    stack = [frame for frame in getattr(error, "real_stack", None) or () if not is_ours(frame.filename)]
+    # A break inside of what mended code calls is its caller's, and so is one of what a mode hands on.
+    stack = [frame for frame in getattr(error, "real_stack", None) or () if not _is_between(frame)]
     if not stack:
         return None
     frame = stack[-1]
@@ -59,6 +61,21 @@ def break_place(error: BaseException) -> Place | None:
         columns = (None, None)
     around = tuple((outer.filename, outer.lineno or 0, outer.name) for outer in reversed(stack[:-1]))
     return Place(frame.filename, frame.lineno or 0, frame.name, gb_type, message, *columns, around)
+
+
+def _is_between(frame: Any) -> bool:
+    """Whether a frame stands between a place of the program and what is called there: graphmend's own, those of torch's
+    modes, as the one that a default device is, and what Dynamo traces in the stead of builtins."""
+    file: str = frame.filename
+    return (
+        is_ours(file)
+        or (frame.name == "__torch_function__" and file.startswith(_TORCH))
+        or file.startswith(_STANDING_IN)
+    )
+
+
+_TORCH = str(Path(torch.__file__).parent) + os.sep
+_STANDING_IN = str(Path(torch._dynamo.__file__).parent / "polyfills") + os.sep
 
 
 @contextlib.contextmanager

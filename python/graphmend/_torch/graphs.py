@@ -19,6 +19,12 @@ def finish_graph(graph: torch.fx.GraphModule) -> None:
     _LazyGraphModule.force_recompile(graph)
 
 
+def loses_number(graph: torch.fx.GraphModule) -> bool:
+    """Whether a number that is a symbol has not become an output: so with a float, under a default device."""
+    output = next(node for node in graph.graph.nodes if node.op == "output")
+    return any(value is None for value in output.args[0])
+
+
 def is_torch_function(target: Any) -> bool:
     """Whether a graph's function is one of torch's own or of Python's operators, and no operator on functions."""
     if isinstance(target, torch._ops.HigherOrderOperator):

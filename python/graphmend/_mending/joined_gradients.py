@@ -1,0 +1,68 @@
+"""Whether a branch whose sides are joined gives the gradients of the program.
+
+`torch.where` sends a gradient of zero into the side that was not meant, and on to all that went only into that side.
+In eager nothing is sent there. In: the two sides, in the graph. Out: why that would show, if it would.
+"""
+
+import math
+from collections.abc import Container
+from typing import Any
+
+import torch
+
+from graphmend._torch.graphs import is_torch_function, storage_of
+
+# Their derivatives only pass on, move, mask or sum what comes back.
+_KEEPS_ZERO = frozenset(
+    "add sub rsub neg sum mean where clamp clamp_min clamp_max clip relu masked_fill nan_to_num detach clone contiguous"
+    " to float half double bfloat16 type_as getitem select narrow reshape view view_as flatten unflatten transpose t"
+    " permute movedim squeeze unsqueeze expand expand_as broadcast_to chunk split unbind cat concat stack flip roll"
+    " repeat".split()
+)
+# Of these it is multiplied by the other operand.
+_SCALES = frozenset(["mul", "truediv", "div"])
+
+
+def spoils_gradients(one: torch.fx.Node, other: torch.fx.Node, changed: Container[int | None]) -> str | None:
+    """Why a gradient of zero into one of the sides would show; `changed`: memory that the graph changes in place."""
+    ancestors = _with_gradients(one), _with_gradients(other)
+    for node in ancestors[0] ^ ancestors[1]:
+        if node.op in ("placeholder", "get_attr"):
+            return "a leaf would get a gradient of zeros where it had none"
+        # What is changed may be what the derivative needs, which then raises.
+        touched = any(storage_of(each) in changed for each in (node, *node.all_input_nodes))
+        if touched or not _keeps_zero(node):
+            return "a gradient could come out of the side that was not meant"
+    return None
+
+
+def _with_gradients(end: torch.fx.Node) -> set[torch.fx.Node]:
+    """All that a gradient passes on its way back from here."""
+    found: set[torch.fx.Node] = set()
+    waiting = [end]
+    while waiting:
+        node = waiting.pop()
+        if node not in found and _requires_grad(node.meta.get("example_value")):
+            found.add(node)
+            waiting += node.all_input_nodes
+    return found
+
+
+def _requires_grad(value: Any) -> bool:
+    if isinstance(value, (tuple, list)):
+        return any(map(_requires_grad, value))
+    return isinstance(value, torch.Tensor) and value.requires_grad
+
+
+def _keeps_zero(node: torch.fx.Node) -> bool:
+    name = str(node.target) if node.op == "call_method" else getattr(node.target, "__name__", "")
+    if node.op == "call_function" and not is_torch_function(node.target):
+        return False
+    if name in _SCALES:
+        by = [each for each in node.args if not isinstance(each, torch.fx.Node)]
+        return len(by) == 1 and _is_finite(by[0]) and (name == "mul" or by[0] is node.args[1])
+    return name in _KEEPS_ZERO
+
+
+def _is_finite(value: Any) -> bool:
+    return type(value) in (int, float) and math.isfinite(value)

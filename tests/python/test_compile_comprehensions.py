@@ -1,0 +1,118 @@
+"""Comprehensions, generators and lambdas that need values: what they read is read, predicted or shown as elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from compiled_calls import reasons, same_program
+
+from graphmend._mending.compile import compile as mended_compile
+
+# torch warns on its own account.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def sizes(x: Any) -> Any:
+    return torch.zeros([int(v) for v in x.abs().sum(1)])
+
+
+def total(x: Any) -> Any:
+    k = sum(int(v) for v in x.sum(1))
+    return x[:k] if k > 1 else x
+
+
+def table(x: Any) -> Any:
+    found = {i: v.item() for i, v in enumerate(x[0])}
+    return [x * 2 for i in found if found[i] > 1], {round(v.item()) for v in x[1]}
+
+
+def filtered(x: Any) -> Any:
+    names = [str(v.item()) for v in x[0] if v > 1]
+    return x + len(names), names
+
+
+def by_lambda(x: Any) -> Any:
+    count: Any = lambda t: "many" if int(t.sum()) > 3 else "few"  # noqa: E731
+    return x, count(x), count(x * 2)
+
+
+def quantified(x: Any) -> Any:
+    return any(v > 1 for v in x[0]), all([v > 0 for v in x[1]]), [v for v in x[1] if v > 0 or v < -1]  # noqa: C419
+
+
+def nested(x: Any) -> Any:
+    return [[int(v) for v in row if v > 0] for row in x]
+
+
+def masked(x: Any) -> Any:
+    return [x[:, column] for column in (x[0] > 1, x[1] > 1)]
+
+
+WANTING = [sizes, total, table, filtered, by_lambda, quantified, nested, masked]
+CALLS = [
+    (torch.tensor(rows),)
+    for rows in ([[1.0, 2.0], [1.0, 0.0]], [[1.0, 2.0], [1.0, 0.0]], [[2.0, 2.0], [3.0, 1.0]], [[1.0, 2.0], [1.0, 0.0]])
+]
+
+
+@pytest.mark.parametrize("program", WANTING)
+def test_values_that_a_comprehension_needs(program: Callable[..., Any]) -> None:
+    same_program(program, CALLS, __file__, fullgraph=True)
+
+
+def shows_all(x: Any, scale: Any = 2.0) -> Any:
+    losses = {"a": x.sum(), "b": x.mean() * scale}
+    print({k: round(v.item() * scale, 2) for k, v in losses.items()})
+    print(", ".join(f"{k}={v.item():.3f}" for k, v in losses.items()), *(v.item() for v in x[0]))
+    print([f"{v=}" for v in x[0]], {v.item() for v in x[1] if v.ndim == 0}, [[w.item() for w in row] for row in x])
+    print(
+        sum(v.item() for v in x[0]),
+        [v.mean().item() for v in (x, x + 1)],
+        [len(f"{a:.1f}") for a in x[0] for b in "ab"],
+    )
+    x.mul_(2.0)
+    return x + 1
+
+
+def test_values_that_a_comprehension_shows() -> None:
+    same_program(shows_all, [(x.clone(),) for (x,) in CALLS], __file__, fullgraph=True, speculate=False)
+
+
+def shows_a_generator(x: Any) -> Any:
+    print(type(v.item() for v in x[0]))
+    print(v.item() for v in x[0])
+    return x + 1
+
+
+def test_a_generator_that_is_shown_is_an_object() -> None:
+    compiled = mended_compile(shows_a_generator, backend="eager", speculate=False)
+    compiled(torch.ones(2, 2))
+    assert any("cannot be read after the graph" in reason for reason in reasons(compiled))
+
+
+def shows_what_it_waits_for(x: Any) -> Any:
+    print([v.item() for v in x[0] if v.item() > 1])
+    return x + 1
+
+
+def test_what_is_shown_under_a_condition_that_needs_values_is_predicted() -> None:
+    same_program(shows_what_it_waits_for, CALLS, __file__)
+
+
+made_elsewhere: Any = lambda t: "many" if t.sum() > 3 else "few"  # noqa: E731
+
+
+def calls_what_was_made_elsewhere(x: Any) -> Any:
+    return x + 1, made_elsewhere(x)
+
+
+def test_a_lambda_that_was_made_elsewhere_is_left() -> None:
+    compiled = mended_compile(calls_what_was_made_elsewhere, backend="eager")
+    assert compiled(CALLS[0][0])[1] == "many"
+    assert reasons(compiled) == {"it stands in a lambda that was made elsewhere"}
