@@ -404,6 +404,7 @@ KNOWN = [
         "traced-error",
         "an operation that raises is found while tracing with fake tensors, and arrives as TorchRuntimeError",
         _from_call(_traced_error),
+        shows_breaks=True,
     ),
     Known(
         "traced-backward",

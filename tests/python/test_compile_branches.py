@@ -51,6 +51,18 @@ def test_what_was_joined_twice_may_be_what_came_in() -> None:
         assert (compiled(x) is x) == (value < 4.0)
 
 
+@pytest.mark.parametrize("drop", [torch.nn.Dropout(0.5).eval(), torch.nn.Dropout(0.0), torch.nn.Dropout2d().eval()])
+def test_what_was_joined_and_passed_on_may_be_what_came_in(drop: Any) -> None:
+    def passed_on(x: Any) -> Any:
+        y = x if x.max() > 4.0 else x.clamp(min=-1.0)
+        return drop(y)
+
+    compiled = mended_compile(passed_on, backend="eager")
+    for value in (1.0, 5.0, 1.0, 5.0):
+        x = torch.full((2, 2, 2), value)
+        assert (compiled(x) is x) == (value > 4.0)
+
+
 class Keeps(torch.nn.Module):  # type: ignore[misc,unused-ignore]
     def __init__(self) -> None:
         super().__init__()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -81,6 +82,43 @@ def test_a_graph_that_raises() -> None:
 
     compiled = same_program(takes, numbers(1, 9, 2), __file__)
     assert compiled.report.whole and compiled.report.misses == 1
+
+
+def divided_in_vain(x: Any) -> Any:
+    n = (x > 0.7).sum().item()
+    10 // n
+    return x + n
+
+
+def divided_and_caught(x: Any) -> Any:
+    n = int((x > 0.7).sum())
+    try:
+        math.sqrt(n - 1) + 10 % max(n - 1, 0)
+    except (ZeroDivisionError, ValueError) as error:
+        return x - 1, str(error)
+    return x + 1, n // 2 * 0
+
+
+def made_whole_in_vain(x: Any) -> Any:
+    value = x.max().item()
+    int(value / 0.5)
+    return x * value
+
+
+@pytest.mark.parametrize("program", [divided_in_vain, divided_and_caught, made_whole_in_vain])
+def test_what_is_computed_in_vain_raises_all_the_same(program: Callable[..., Any]) -> None:
+    same_program(program, numbers(3, 3, -1, 2, float("inf"), float("nan"), 3), __file__)
+
+
+def halved_in_vain(x: Any) -> Any:
+    n = (x > 0.7).sum().item()
+    n // 2 + 1
+    return x + n
+
+
+def test_what_cannot_raise_may_be_computed_in_vain() -> None:
+    compiled = same_program(halved_in_vain, numbers(3, -1, 2), __file__, fullgraph=True)
+    assert [entry.mend for entry in compiled.report.mended] == ["capture"]
 
 
 def test_shown_and_captured() -> None:

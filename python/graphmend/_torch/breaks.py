@@ -15,8 +15,10 @@ import torch
 import torch._dynamo
 from torch._dynamo import convert_frame, exc
 from torch._dynamo import utils as dynamo_utils
+from torch._dynamo.output_graph import OutputGraph
 from torch._dynamo.variables.tensor import TensorVariable
 
+from graphmend._torch.graphs import raises_in_vain
 from graphmend._torch.tracing import is_ours
 
 Unsupported = exc.Unsupported
@@ -112,10 +114,32 @@ def captured(convert: Any, settings: Iterable[str], fullgraph: bool) -> Iterator
         if convert is not None:
             convert._one_graph = False
         try:
-            yield
+            with _kept_numbers() if settings else contextlib.nullcontext():
+                yield
         finally:
             if convert is not None:
                 convert._one_graph = fullgraph
+
+
+class UnusedNumberError(RuntimeError):
+    """A symbol is computed that nothing comes of, and that may raise."""
+
+
+@contextlib.contextmanager
+def _kept_numbers() -> Iterator[None]:
+    """Inside, what Dynamo leaves out of a graph is looked at."""
+    original = OutputGraph.remove_unused_graphargs
+
+    def look(self: Any) -> None:
+        if raises_in_vain(self.graph):
+            raise UnusedNumberError
+        original(self)
+
+    OutputGraph.remove_unused_graphargs = look
+    try:
+        yield
+    finally:
+        OutputGraph.remove_unused_graphargs = original
 
 
 _scalars = threading.RLock()

@@ -1,5 +1,6 @@
 """Graphs: what they change, draw and hand out, and who made their nodes."""
 
+import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -189,8 +190,42 @@ def changes_in_place(node: torch.fx.Node) -> list[torch.fx.Node]:
 
 
 def storage_of(node: Any) -> int | None:
+    """What names the memory of a node's tensor."""
+    while _is_dropout_that_is_off(node):
+        node = node.args[0]
     value = node.meta.get("example_value") if isinstance(node, torch.fx.Node) else None
     return memory_of(value) if isinstance(value, torch.Tensor) else None
+
+
+def _is_dropout_that_is_off(node: Any) -> bool:
+    """Whether a node gives its operand back as it is, which it does not while only shapes are known."""
+    if not isinstance(node, torch.fx.Node) or getattr(node.target, "__name__", "") not in _DROPOUTS or not node.args:
+        return False
+    p, training = (node.args[i] if len(node.args) > i else node.kwargs.get(name) for i, name in _DROPOUT_OPERANDS)
+    return training is False or node.kwargs.get("train") is False or p == 0
+
+
+_DROPOUTS = frozenset(["dropout", "dropout1d", "dropout2d", "dropout3d", "feature_dropout"])
+_DROPOUT_OPERANDS = ((1, "p"), (2, "training"))
+
+
+def raises_in_vain(graph: torch.fx.Graph) -> bool:
+    """Whether a number that nothing comes of may raise where it is computed: Dynamo leaves that out."""
+    unused: set[torch.fx.Node] = set()
+    for node in reversed(graph.nodes):
+        is_number = isinstance(node.meta.get("example_value"), (torch.SymInt, torch.SymFloat, torch.SymBool))
+        if node.op == "call_function" and is_number and unused.issuperset(node.users):
+            unused.add(node)
+            divides = node.target in _DIVIDE and not (isinstance(node.args[1], (int, float)) and node.args[1])
+            if divides or node.target not in _DIVIDE | _NEVER_RAISE:
+                return True
+    return False
+
+
+_DIVIDE = frozenset([operator.truediv, operator.floordiv, operator.mod])
+_NEVER_RAISE = frozenset(
+    getattr(operator, name) for name in "add sub mul neg pos abs eq ne lt le gt ge and_ or_ xor not_ truth".split()
+) | {torch.sym_max, torch.sym_min, torch.sym_not, torch.sym_float}
 
 
 def unknown_sizes(graph: torch.fx.GraphModule) -> list[torch.fx.Node]:
