@@ -14,6 +14,7 @@ import torch.fx
 
 from graphmend._mending import speculate
 from graphmend._mending.draws import draws_for_nothing, keep_draws
+from graphmend._mending.learnt import Learnt
 from graphmend._mending.lift import CannotShowError, CannotUndoError, lift, remove_joined
 from graphmend._mending.requirements import Required, require_apart, run_if_holds, take_requirements
 from graphmend._mending.returned import put_back, take_returned
@@ -21,30 +22,6 @@ from graphmend._mending.transaction import Plan
 from graphmend._torch.graphs import as_drawn, finish_graph, is_drawn_number, loses_number, turn_asserts_into_checks
 from graphmend._torch.markers import marker_name
 from graphmend._torch.tracing import TraceAgain, draws_python_random, traced_code
-
-
-class Captures:
-    """What of a frame is captured as symbols."""
-
-    def __init__(self) -> None:
-        # The settings that are on, in the order in which they were wanted, and the files and lines for which they are.
-        self.places: dict[str, list[tuple[str, int]]] = {}
-        # Settings, and files and lines, for which it was in vain.
-        self.refused: set[str | tuple[str, int]] = set()
-
-    def refuse_place(self) -> list[tuple[str, int]]:
-        """Does without the symbol that was wanted last; its place."""
-        setting, places = self.places.popitem()
-        self.refused.add(places[-1])
-        if len(places) > 1:
-            self.places[setting] = places[:-1]
-        return places[-1:]
-
-    def refuse_setting(self) -> list[tuple[str, int]]:
-        """Does without all symbols of the setting that was wanted last; their places."""
-        setting, places = self.places.popitem()
-        self.refused.add(setting)
-        return places
 
 
 class FrameRecord(threading.local):
@@ -104,30 +81,24 @@ class MendedBackend:
         self.disabled = False
         # Code whose frames were compiled, as Dynamo knows it.
         self.codes: weakref.WeakSet[CodeType] = weakref.WeakSet()
-        # How often frames with predictions were compiled, by their code.
-        self.versions: weakref.WeakKeyDictionary[CodeType, int] = weakref.WeakKeyDictionary()
         # Why the branch at a site is not selected: for good, and the last time that it was traced.
         self.declined: dict[str, str] = {}
         self.notes: dict[str, str] = {}
-        self.captures: weakref.WeakKeyDictionary[CodeType, Captures] = weakref.WeakKeyDictionary()
-        # How often a frame raised for sure, while it was traced.
-        self.raised: weakref.WeakKeyDictionary[CodeType, int] = weakref.WeakKeyDictionary()
-        # Why the graph of a frame can carry no marker.
-        self.cannot_carry: weakref.WeakKeyDictionary[CodeType, str] = weakref.WeakKeyDictionary()
-        # Why Dynamo's settings are left as they are for a frame.
-        self.without_settings: weakref.WeakKeyDictionary[CodeType, str] = weakref.WeakKeyDictionary()
-        # Code whose frames are compiled for the very numbers that attributes are.
-        self.fixed_attributes: weakref.WeakSet[CodeType] = weakref.WeakSet()
+        self._learnt: weakref.WeakKeyDictionary[CodeType, Learnt] = weakref.WeakKeyDictionary()
         if hasattr(inner, "get_compiler_config"):
             self.get_compiler_config = inner.get_compiler_config
         self.__name__ = getattr(inner, "compiler_name", None) or getattr(inner, "__name__", type(inner).__name__)
         weakref.finalize(self, speculate.forget, self.number)
 
+    def learnt(self, code: CodeType) -> Learnt:
+        """What is known of the frames of this code."""
+        return self._learnt.setdefault(code, Learnt())
+
     def begin_frame(self, code: CodeType, space: dict[str, Any]) -> None:
         self.frame.graphs = self.frame.ops = 0
         self.frame.has_transaction = self.frame.draws = False
         self.frame.trouble = None
-        self.frame.captures = tuple(self.captures[code].places) if code in self.captures else ()
+        self.frame.captures = tuple(self.learnt(code).captures.places)
         self.frame.selected.clear()
         self.frame.marked.clear()
         self.frame.keys.clear()
@@ -161,16 +132,16 @@ class MendedBackend:
     def do_with_less(self, code: CodeType, reason: str) -> list[tuple[str, int]]:
         """Takes something out of the frame's next compilation: symbols, if it has any, else all markers; the places
         that are not mended in this way any more."""
-        captures = self.captures.get(code)
-        if captures is not None and captures.places:
-            return captures.refuse_setting()
-        self.cannot_carry[code] = reason
+        learnt = self.learnt(code)
+        if learnt.captures.places:
+            return learnt.captures.refuse_setting()
+        learnt.cannot_carry = reason
         return []
 
     def do_without(self, code: CodeType, unmet: Required, reason: str) -> None:
         """Does without what takes for granted what does not hold, in the frame's next compilation."""
         self.declined.update(dict.fromkeys(unmet.sites, reason))
-        self.without_settings[code] = reason
+        self.learnt(code).without_settings = reason
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy of a compiled model starts afresh.
@@ -178,9 +149,7 @@ class MendedBackend:
 
     def reset(self) -> None:
         """Dynamo has forgotten what it compiled, and nothing that was learnt of it counts any more."""
-        for known in (self.versions, self.captures, self.raised, self.cannot_carry, self.without_settings):
-            known.clear()
-        self.fixed_attributes.clear()
+        self._learnt.clear()
         self.declined.clear()
         self.notes.clear()
         speculate.forget(self.number)
@@ -198,7 +167,7 @@ class MendedBackend:
         required = take_requirements(graph, self.declined)
         remove_joined(graph, self.declined)
         self._decline_drawn_numbers(graph)
-        if traced_code() not in self.cannot_carry:
+        if self.learnt(traced_code()).cannot_carry is None:
             turn_asserts_into_checks(graph)
         returned = take_returned(graph)
         apart = require_apart(graph, self.frame.marked)
@@ -242,7 +211,7 @@ class MendedBackend:
             if self.frame.captures:
                 raise
             if markers:
-                self.cannot_carry[traced_code()] = str(error)
+                self.learnt(traced_code()).cannot_carry = str(error)
             elif self.frame.marked and changes_inputs:
                 self.declined.update(dict.fromkeys(self.frame.marked, str(error)))
                 self.frame.marked.clear()
@@ -269,10 +238,10 @@ class MendedBackend:
             compiled: Callable[..., Any] = self.inner(graph, example_inputs, **kwargs)
             return compiled
         except Exception as error:
-            code = traced_code()
+            learnt = self.learnt(traced_code())
             # What is to blame may be the symbols; the frame is then traced again without them.
-            if self.frame.captures or not has_markers or code in self.cannot_carry:
+            if self.frame.captures or not has_markers or learnt.cannot_carry is not None:
                 raise
             # What a mend has joined may be more than the backend takes; in pieces it may be right.
-            self.cannot_carry[code] = f"the backend fails on the whole graph ({type(error).__name__})"
-            raise TraceAgain(restart_reason=self.cannot_carry[code]) from None
+            learnt.cannot_carry = f"the backend fails on the whole graph ({type(error).__name__})"
+            raise TraceAgain(restart_reason=learnt.cannot_carry) from None

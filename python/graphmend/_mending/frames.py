@@ -15,7 +15,7 @@ from types import CodeType
 from typing import Any
 
 from graphmend._mending import mended_code, speculate
-from graphmend._mending.backend import Captures, MendedBackend
+from graphmend._mending.backend import MendedBackend
 from graphmend._mending.mended_file import Mend
 from graphmend._mending.recovery import Recovery
 from graphmend._mending.substitutes import is_inside, names_for
@@ -77,7 +77,7 @@ class MendingCallback:
             return self._convert_plainly(frame, cache_entry, frame_state)
         self.backend.frame.set_for.clear()
         self.backend.frame.refused.clear()
-        self.backend.frame.refusal = self.backend.without_settings.get(code, "")
+        self.backend.frame.refusal = self.backend.learnt(code).without_settings
         if self.backend.frame.refusal:
             self.backend.frame.refused |= HAVE_SETTINGS
         for _ in range(_MAX_ROUNDS):
@@ -178,7 +178,7 @@ class MendingCallback:
     @contextlib.contextmanager
     def _settings(self, code: CodeType) -> Iterator[None]:
         # An effect that shows a counter would else be compiled anew for each of its values.
-        may_change = self.report.mended and code not in self.backend.fixed_attributes
+        may_change = self.report.mended and not self.backend.learnt(code).fixes_attributes
         attributes = changing_attributes() if may_change else contextlib.nullcontext()
         with attributes, patch_for(self.backend.frame.set_for):
             yield
@@ -186,8 +186,8 @@ class MendingCallback:
     def _fix_attributes(self, code: CodeType) -> bool:
         """Traces counters as the numbers that they are, if that is not so already: Dynamo cannot make a text that the
         program keeps of one that may change."""
-        is_new = bool(self.report.mended) and code not in self.backend.fixed_attributes
-        self.backend.fixed_attributes.add(code)
+        is_new = bool(self.report.mended) and not self.backend.learnt(code).fixes_attributes
+        self.backend.learnt(code).fixes_attributes = True
         return is_new
 
     def _set(self, place: Place) -> bool:
@@ -210,13 +210,14 @@ class MendingCallback:
         plain `torch.compile` breaks the graph at the raise, and so do we."""
         if not self.backend.frame.predicted:
             return False
-        count = self.backend.raised[code] = self.backend.raised.get(code, 0) + 1
-        return count <= _MAX_RAISED
+        learnt = self.backend.learnt(code)
+        learnt.raised += 1
+        return learnt.raised <= _MAX_RAISED
 
     def _capture(self, place: Place, code: CodeType) -> bool:
         """Traces what is read from a tensor as a symbol, which is exact, unless that has failed already."""
         setting = capture_for(place)
-        captures = self.backend.captures.setdefault(code, Captures())
+        captures = self.backend.learnt(code).captures
         if setting is None or setting in captures.refused or _place(place) in captures.refused:
             return False
         captures.places.setdefault(setting, []).append(_place(place))
@@ -226,7 +227,7 @@ class MendingCallback:
         """Does without the symbol that was wanted last, if Python needs to know it, or without all of its kind."""
         if not self.backend.frame.captures:
             return False
-        captures = self.backend.captures[code]
+        captures = self.backend.learnt(code).captures
         is_needed = error is not None and hangs_on_symbol(error)
         self.report.take_back(captures.refuse_place() if is_needed else captures.refuse_setting())
         return True
@@ -243,8 +244,9 @@ class MendingCallback:
         """Predictions that go on changing must not use up the limit of recompilations, behind which all is eager."""
         keys = self.backend.frame.keys
         if keys:
-            count = self.backend.versions[code] = self.backend.versions.get(code, 0) + 1
-            if count >= recompile_limit() - 2:
+            learnt = self.backend.learnt(code)
+            learnt.versions += 1
+            if learnt.versions >= recompile_limit() - 2:
                 speculate.give_up_changing(keys)
 
     def _note_mended(self) -> None:

@@ -73,5 +73,5 @@ def carries() -> bool:
     backend = own_backend()
     if backend is None:
         return False
-    backend.frame.trouble = backend.cannot_carry.get(traced_code())
+    backend.frame.trouble = backend.learnt(traced_code()).cannot_carry
     return backend.frame.trouble is None

@@ -14,7 +14,7 @@ def _select_applies(site: str) -> bool:
     backend = own_backend()
     if backend is None or site in backend.declined:
         return False
-    backend.frame.trouble = backend.cannot_carry.get(traced_code())
+    backend.frame.trouble = backend.learnt(traced_code()).cannot_carry
     if backend.frame.trouble is not None:
         return False
     backend.frame.selected.append(site)

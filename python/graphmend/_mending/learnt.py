@@ -1,0 +1,44 @@
+"""What was learnt of a function while its frames were compiled and run: what is not to be tried again."""
+
+from dataclasses import dataclass, field
+
+
+class Captures:
+    """What of a frame is captured as symbols."""
+
+    def __init__(self) -> None:
+        # The settings that are on, in the order in which they were wanted, and the files and lines for which they are.
+        self.places: dict[str, list[tuple[str, int]]] = {}
+        # Settings, and files and lines, for which it was in vain.
+        self.refused: set[str | tuple[str, int]] = set()
+
+    def refuse_place(self) -> list[tuple[str, int]]:
+        """Does without the symbol that was wanted last; its place."""
+        setting, places = self.places.popitem()
+        self.refused.add(places[-1])
+        if len(places) > 1:
+            self.places[setting] = places[:-1]
+        return places[-1:]
+
+    def refuse_setting(self) -> list[tuple[str, int]]:
+        """Does without all symbols of the setting that was wanted last; their places."""
+        setting, places = self.places.popitem()
+        self.refused.add(setting)
+        return places
+
+
+@dataclass
+class Learnt:
+    """What is known of one function's frames."""
+
+    captures: Captures = field(default_factory=Captures)
+    # How often frames with predictions were compiled.
+    versions: int = 0
+    # How often a frame raised for sure, while it was traced.
+    raised: int = 0
+    # Why its graph can carry no marker.
+    cannot_carry: str | None = None
+    # Why Dynamo's settings are left as they are.
+    without_settings: str = ""
+    # It is compiled for the very numbers that attributes are.
+    fixes_attributes: bool = False
