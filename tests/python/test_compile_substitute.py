@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 from typing import Any
 
 import pytest
@@ -249,3 +250,14 @@ def test_a_reduction_to_a_number_is_left() -> None:
     compiled = mended_compile(reduces_a_row, backend="eager")
     assert type(compiled(np.array([1, 2]))[0]) is type(reduces_a_row(np.array([1, 2]))[0])
     assert reasons(compiled) == {UNFIT}
+
+
+def draws(x: Any) -> Any:
+    if random.random() < 0.5:
+        x = x * random.random()
+    return x + random.random(), random.random()
+
+
+def test_numbers_that_python_draws() -> None:
+    compiled = same_program(draws, [(torch.ones(2),)] * 6, __file__)
+    assert not any("random.random" in entry.message for entry in compiled.report.left)

@@ -8,6 +8,7 @@ import collections
 import contextlib
 import datetime
 import itertools
+import random
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -279,6 +280,11 @@ def _checkpoint(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str,
     return (args[0](*args[1:], **rest),)
 
 
+def _drawn(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
+    """`random.random()`: a number between 0 and 1, drawn in the same way"""
+    return (random.uniform(0.0, 1.0),) if called is random.random and not args and not kwargs else None
+
+
 def _of_sizes(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
     """`torch.add(x.shape[0], 1)` and its like: sizes that may change become the numbers that they are"""
     if not args or kwargs or not all(type(each) is int and each >= 0 for each in args):
@@ -314,6 +320,7 @@ _FUNCTIONS: dict[str, Callable[..., Made]] = {
     "iter": _iterate,
     "mul": _of_sizes,
     "namedtuple": _named,
+    "random": _drawn,
     "show": _show,
     "sorted": sorted_list,
     "sqrt": _of_sizes,
