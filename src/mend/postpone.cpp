@@ -16,8 +16,22 @@ namespace graphmend {
 namespace {
 
 constexpr std::array<std::string_view, 5> kForcingMethods = {"item", "tolist", "numpy", "__str__", "__repr__"};
-constexpr std::array<std::string_view, 7> kForcingBuiltins = {"str",  "repr",   "float",  "int",
-                                                              "bool", "format", "complex"};
+// What Dynamo cannot do with a tensor, and what it makes that could not travel.
+constexpr std::array<std::string_view, 15> kForcingBuiltins = {"str",
+                                                               "repr",
+                                                               "float",
+                                                               "int",
+                                                               "bool",
+                                                               "format",
+                                                               "complex",
+                                                               "Warning",
+                                                               "UserWarning",
+                                                               "DeprecationWarning",
+                                                               "PendingDeprecationWarning",
+                                                               "RuntimeWarning",
+                                                               "FutureWarning",
+                                                               "ImportWarning",
+                                                               "ResourceWarning"};
 // Builtins that may stand around what is forced: pure functions of plain values.
 constexpr std::array<std::string_view, 12> kPureBuiltins = {"round", "abs",   "min",  "max",    "sum", "len",
                                                             "list",  "tuple", "dict", "sorted", "zip", "enumerate"};
@@ -31,7 +45,8 @@ bool is_one_of(std::string_view name, const std::array<std::string_view, n>& nam
 
 class Splitter {
  public:
-  Splitter(const MendContext& context, Span statement) : context_(context), statement_(statement), body_(context.text) {
+  Splitter(const MendContext& context, const Scopes& scopes, Span statement)
+      : context_(context), scopes_(scopes), statement_(statement), body_(context.text) {
     body_from_ = statement_.start;
   }
 
@@ -88,11 +103,29 @@ class Splitter {
         if (tree.kind(function) == NodeKind::Attribute) {
           return is_one_of(context_.token_at(tree[function].last_token), kForcingMethods) || on_text(function);
         }
-        return tree.kind(function) == NodeKind::Name && is_one_of(context_.text_of(function), kForcingBuiltins);
+        return is_builtin(function, kForcingBuiltins);
       }
       default:
         return false;
     }
+  }
+
+  // One of these names, which nothing in the file binds.
+  template <size_t n>
+  bool is_builtin(NodeId function, const std::array<std::string_view, n>& names) const {
+    return context_.tree.kind(function) == NodeKind::Name && is_one_of(context_.text_of(function), names) &&
+           !scopes_.binding(function);
+  }
+
+  // `math.exp`, of the module that the file imports: a function of numbers.
+  bool is_of_math(NodeId function) const {
+    const Tree& tree = context_.tree;
+    if (tree.kind(function) != NodeKind::Attribute) return false;
+    const NodeId module = tree.first_child(function);
+    if (tree.kind(module) != NodeKind::Name || context_.text_of(module) != "math") return false;
+    const SymbolId binding = scopes_.binding(module);
+    return binding && scopes_[binding].scope == Scopes::module() &&
+           (scopes_[binding].flags & symbol_flag::kBound) == symbol_flag::kImported;
   }
 
   // A method of a string literal: "…".format, ", ".join.
@@ -151,7 +184,7 @@ class Splitter {
       case NodeKind::Call: {
         if (forces(id)) return true;
         NodeId function = tree.first_child(id);
-        return tree.kind(function) == NodeKind::Name && is_one_of(context_.text_of(function), kPureBuiltins);
+        return is_builtin(function, kPureBuiltins) || is_of_math(function);
       }
       default:
         return false;
@@ -291,7 +324,8 @@ class Splitter {
       if (kind == NodeKind::FStringText || kind == NodeKind::CompareOp) continue;
       if (is_callee(child)) {
         // A method stays, its receiver travels; a builtin is found again by its name.
-        if (kind == NodeKind::Attribute && !split_receiver(tree.first_child(child))) return false;
+        const bool is_method = kind == NodeKind::Attribute && !is_of_math(child);
+        if (is_method && !split_receiver(tree.first_child(child))) return false;
         continue;
       }
       if (!split(child)) return false;
@@ -328,6 +362,7 @@ class Splitter {
   }
 
   const MendContext& context_;
+  const Scopes& scopes_;
   const Span statement_;
   NodeId call_;
   Taken taken_;
@@ -395,11 +430,12 @@ Talks talks(const MendContext& context, const Scopes& scopes, NodeId statement) 
   return asks ? Talks::ByReceiver : Talks::No;
 }
 
-std::optional<Postponed> postpone(const MendContext& context, NodeId statement, Talks how, std::string& reason) {
+std::optional<Postponed> postpone(const MendContext& context, const Scopes& scopes, NodeId statement, Talks how,
+                                  std::string& reason) {
   const Span span = context.span(statement);
   NodeId call = context.tree.first_child(statement);
   const std::string site = context.site(statement, "postpone");
-  Splitter splitter(context, span);
+  Splitter splitter(context, scopes, span);
   if (how == Talks::ByReceiver) splitter.take_receiver(context.tree.first_child(call), site);
   if (!splitter.run(call)) {
     reason = splitter.reason();

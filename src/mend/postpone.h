@@ -31,6 +31,7 @@ enum class Talks : uint8_t {
 Talks talks(const MendContext& context, const Scopes& scopes, NodeId statement);
 
 // Nothing, with the reason, when its arguments cannot be taken apart.
-std::optional<Postponed> postpone(const MendContext& context, NodeId statement, Talks how, std::string& reason);
+std::optional<Postponed> postpone(const MendContext& context, const Scopes& scopes, NodeId statement, Talks how,
+                                  std::string& reason);
 
 }  // namespace graphmend

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -82,6 +84,40 @@ def shows_all(x: Any, scale: Any = 2.0) -> Any:
 
 def test_values_that_a_comprehension_shows() -> None:
     same_program(shows_all, [(x.clone(),) for (x,) in CALLS], __file__, fullgraph=True, speculate=False)
+
+
+def shows_functions_of_numbers(x: Any) -> Any:
+    print(math.exp(x.mean().item()), math.floor(x.sum().item() * 1.5), [math.sqrt(v.abs().item()) for v in x[0]])
+    warnings.warn(UserWarning(f"mean {x.mean().item():.2f}", x.shape[0]), stacklevel=1)
+    return x + 1
+
+
+def test_functions_of_numbers_that_are_shown() -> None:
+    compiled = same_program(shows_functions_of_numbers, CALLS, __file__, fullgraph=True, speculate=False)
+    with pytest.warns(UserWarning, match="mean 1.00") as told:
+        compiled(CALLS[0][0])
+    assert getattr(told[0].message, "args", None) == ("mean 1.00", 2)
+
+
+def shows_roots(x: Any) -> Any:
+    print(math.sqrt(x.min().item()))
+    return x + 1
+
+
+def test_a_function_of_a_number_raises_where_it_stands() -> None:
+    calls = [(torch.ones(2),), (-torch.ones(2),), (torch.ones(2),)]
+    # Its caret is under the whole statement.
+    same_program(shows_roots, calls, __file__, frames=False, fullgraph=True)
+
+
+def shows_by_names_of_its_own(x: Any) -> Any:
+    round: Any = lambda value, digits: f"<{value:.1f}>"  # noqa: A001, E731
+    print(round(x.sum().item(), 1))
+    return x + 1
+
+
+def test_names_of_builtins_may_be_the_programs_own() -> None:
+    same_program(shows_by_names_of_its_own, CALLS, __file__)
 
 
 def shows_a_generator(x: Any) -> Any:
