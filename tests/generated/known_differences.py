@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, is_dataclass, replace
 from typing import Any
 
+import torch
+
 from .compare import Difference, Rules, compare_values
 from .observe import Observation
 from .values import TensorValue
@@ -226,6 +228,11 @@ def _missing_attribute(difference: Difference, program: Program) -> bool:
     return missing and difference.place.split(".")[0] in ("globals", "owner")
 
 
+def _unguarded_default(difference: Difference, program: Program) -> bool:
+    unguarded = torch.__version__ < "2.13" and ".setdefault(" in program.text
+    return unguarded and difference.place == "owner.table" and "list" in str(difference.expected)
+
+
 def _compiled_caller(difference: Difference, program: Program) -> bool:
     return (
         difference.place in ("events.file", "events.line", "events.function")
@@ -386,6 +393,12 @@ KNOWN = [
         "an f-string that is one field with such a float and a nested format is rebuilt as the float itself, wherever a"
         " break comes between the float and its use",
         _unformatted_float,
+        anywhere=True,
+    ),
+    Known(
+        "unguarded-default",
+        "before torch 2.13, `dict.setdefault` of a key that was not there when it was traced is replayed when it is",
+        _unguarded_default,
         anywhere=True,
     ),
     Known(
