@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mend/traced_condition.h"
+#include "parse/views.h"
 
 namespace graphmend {
 
@@ -31,7 +32,8 @@ bool is_one_of(std::string_view name, const std::array<std::string_view, n>& nam
 
 class Splitter {
  public:
-  Splitter(const MendContext& context, Span statement) : context_(context), statement_(statement), body_(context.text) {
+  Splitter(const MendContext& context, const ModuleFacts& facts, Span statement)
+      : context_(context), facts_(facts), statement_(statement), body_(context.text) {
     body_from_ = statement_.start;
   }
 
@@ -88,11 +90,16 @@ class Splitter {
         if (tree.kind(function) == NodeKind::Attribute) {
           return is_one_of(context_.token_at(tree[function].last_token), kForcingMethods) || on_text(function);
         }
-        return tree.kind(function) == NodeKind::Name && is_one_of(context_.text_of(function), kForcingBuiltins);
+        return is_builtin(function) && is_one_of(context_.text_of(function), kForcingBuiltins);
       }
       default:
         return false;
     }
+  }
+
+  // A name that is bound nowhere in the module: the statement and its function find the same under it.
+  bool is_builtin(NodeId callee) const {
+    return context_.tree.kind(callee) == NodeKind::Name && !facts_.scopes.binding(callee);
   }
 
   // A method of a string literal: "…".format, ", ".join.
@@ -151,7 +158,7 @@ class Splitter {
       case NodeKind::Call: {
         if (forces(id)) return true;
         NodeId function = tree.first_child(id);
-        return tree.kind(function) == NodeKind::Name && is_one_of(context_.text_of(function), kPureBuiltins);
+        return is_builtin(function) && is_one_of(context_.text_of(function), kPureBuiltins);
       }
       default:
         return false;
@@ -284,8 +291,18 @@ class Splitter {
     return false;
   }
 
+  // What Python may not come to is read in any case.
+  std::vector<NodeId> sometimes(NodeId id) const {
+    if (context_.tree.kind(id) != NodeKind::IfExp) return later_operands(context_.tree, id);
+    const IfExpView choice(context_.tree, id);
+    return {choice.body, choice.orelse};
+  }
+
   bool split_children(NodeId id) {
     const Tree& tree = context_.tree;
+    for (NodeId part : sometimes(id)) {
+      if (!facts_.effects.of(part).pure()) return cannot_be_read(part);
+    }
     for (NodeId child : tree.children(id)) {
       const NodeKind kind = tree.kind(child);
       if (kind == NodeKind::FStringText || kind == NodeKind::CompareOp) continue;
@@ -328,6 +345,7 @@ class Splitter {
   }
 
   const MendContext& context_;
+  const ModuleFacts& facts_;
   const Span statement_;
   NodeId call_;
   Taken taken_;
@@ -395,11 +413,12 @@ Talks talks(const MendContext& context, const Scopes& scopes, NodeId statement) 
   return asks ? Talks::ByReceiver : Talks::No;
 }
 
-std::optional<Postponed> postpone(const MendContext& context, NodeId statement, Talks how, std::string& reason) {
+std::optional<Postponed> postpone(const MendContext& context, const ModuleFacts& facts, NodeId statement, Talks how,
+                                  std::string& reason) {
   const Span span = context.span(statement);
   NodeId call = context.tree.first_child(statement);
   const std::string site = context.site(statement, "postpone");
-  Splitter splitter(context, span);
+  Splitter splitter(context, facts, span);
   if (how == Talks::ByReceiver) splitter.take_receiver(context.tree.first_child(call), site);
   if (!splitter.run(call)) {
     reason = splitter.reason();

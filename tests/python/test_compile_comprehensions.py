@@ -105,6 +105,26 @@ def test_what_is_shown_under_a_condition_that_needs_values_is_predicted() -> Non
     same_program(shows_what_it_waits_for, CALLS, __file__)
 
 
+def shows_what_it_may_not_come_to(x: Any) -> Any:
+    left = [1, 2, 3, 4]
+    print([v.item() if i < 1 else left.pop() for i, v in enumerate(x[0])])
+    print(x.ndim == 2 or left.pop() or x.sum().item(), x.sum().item() if x.ndim == 2 else left.pop())
+    return x + 1, left
+
+
+def shows_by_names_of_its_own(x: Any) -> Any:
+    format: Any = lambda t: f"<{t}>"  # noqa: A001, E731
+    print(format(x.sum()))
+    print([round(v.item()) for round, v in ((abs, x[0][0]), (int, x[0][1]))])  # noqa: A001
+    return x + 1
+
+
+@pytest.mark.parametrize("program", [shows_what_it_may_not_come_to, shows_by_names_of_its_own])
+def test_what_cannot_be_shown_later_is_shown_in_its_place(program: Callable[..., Any]) -> None:
+    compiled = same_program(program, CALLS, __file__, speculate=False)
+    assert reasons(compiled)
+
+
 made_elsewhere: Any = lambda t: "many" if t.sum() > 3 else "few"  # noqa: E731
 
 
