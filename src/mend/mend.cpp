@@ -126,7 +126,7 @@ class Mender {
     const Span span = context_.span(place);
     const Talks how = talks(context_, facts().scopes, place);
     if (how != Talks::No) {
-      auto postponed = postpone(context_, facts().scopes, place, how, reason);
+      auto postponed = postpone(context_, facts(), place, how, reason);
       if (!postponed) return false;
       result_.mends.push_back({MendKind::Postpone, line, span, postponed->site, std::move(postponed->outlined)});
       edits_.push_back({{span.start, span.start}, std::move(postponed->prefix)});

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mend/traced_condition.h"
+#include "parse/views.h"
 
 namespace graphmend {
 
@@ -45,8 +46,8 @@ bool is_one_of(std::string_view name, const std::array<std::string_view, n>& nam
 
 class Splitter {
  public:
-  Splitter(const MendContext& context, const Scopes& scopes, Span statement)
-      : context_(context), scopes_(scopes), statement_(statement), body_(context.text) {
+  Splitter(const MendContext& context, const ModuleFacts& facts, Span statement)
+      : context_(context), facts_(facts), statement_(statement), body_(context.text) {
     body_from_ = statement_.start;
   }
 
@@ -110,11 +111,11 @@ class Splitter {
     }
   }
 
-  // One of these names, which nothing in the file binds.
+  // One of these names, which nothing in the file binds: the statement and its function find the same under it.
   template <size_t n>
   bool is_builtin(NodeId function, const std::array<std::string_view, n>& names) const {
     return context_.tree.kind(function) == NodeKind::Name && is_one_of(context_.text_of(function), names) &&
-           !scopes_.binding(function);
+           !facts_.scopes.binding(function);
   }
 
   // `math.exp`, of the module that the file imports: a function of numbers.
@@ -123,9 +124,10 @@ class Splitter {
     if (tree.kind(function) != NodeKind::Attribute) return false;
     const NodeId module = tree.first_child(function);
     if (tree.kind(module) != NodeKind::Name || context_.text_of(module) != "math") return false;
-    const SymbolId binding = scopes_.binding(module);
-    return binding && scopes_[binding].scope == Scopes::module() &&
-           (scopes_[binding].flags & symbol_flag::kBound) == symbol_flag::kImported;
+    const Scopes& scopes = facts_.scopes;
+    const SymbolId binding = scopes.binding(module);
+    return binding && scopes[binding].scope == Scopes::module() &&
+           (scopes[binding].flags & symbol_flag::kBound) == symbol_flag::kImported;
   }
 
   // A method of a string literal: "…".format, ", ".join.
@@ -317,8 +319,18 @@ class Splitter {
     return false;
   }
 
+  // What Python may not come to is read in any case.
+  std::vector<NodeId> sometimes(NodeId id) const {
+    if (context_.tree.kind(id) != NodeKind::IfExp) return later_operands(context_.tree, id);
+    const IfExpView choice(context_.tree, id);
+    return {choice.body, choice.orelse};
+  }
+
   bool split_children(NodeId id) {
     const Tree& tree = context_.tree;
+    for (NodeId part : sometimes(id)) {
+      if (!facts_.effects.of(part).pure()) return cannot_be_read(part);
+    }
     for (NodeId child : tree.children(id)) {
       const NodeKind kind = tree.kind(child);
       if (kind == NodeKind::FStringText || kind == NodeKind::CompareOp) continue;
@@ -362,7 +374,7 @@ class Splitter {
   }
 
   const MendContext& context_;
-  const Scopes& scopes_;
+  const ModuleFacts& facts_;
   const Span statement_;
   NodeId call_;
   Taken taken_;
@@ -430,12 +442,12 @@ Talks talks(const MendContext& context, const Scopes& scopes, NodeId statement) 
   return asks ? Talks::ByReceiver : Talks::No;
 }
 
-std::optional<Postponed> postpone(const MendContext& context, const Scopes& scopes, NodeId statement, Talks how,
+std::optional<Postponed> postpone(const MendContext& context, const ModuleFacts& facts, NodeId statement, Talks how,
                                   std::string& reason) {
   const Span span = context.span(statement);
   NodeId call = context.tree.first_child(statement);
   const std::string site = context.site(statement, "postpone");
-  Splitter splitter(context, scopes, span);
+  Splitter splitter(context, facts, span);
   if (how == Talks::ByReceiver) splitter.take_receiver(context.tree.first_child(call), site);
   if (!splitter.run(call)) {
     reason = splitter.reason();

@@ -8,6 +8,7 @@
 
 #include "facts/scopes.h"
 #include "mend/context.h"
+#include "mend/function_facts.h"
 #include "mend/piece_text.h"
 
 namespace graphmend {
@@ -31,7 +32,7 @@ enum class Talks : uint8_t {
 Talks talks(const MendContext& context, const Scopes& scopes, NodeId statement);
 
 // Nothing, with the reason, when its arguments cannot be taken apart.
-std::optional<Postponed> postpone(const MendContext& context, const Scopes& scopes, NodeId statement, Talks how,
+std::optional<Postponed> postpone(const MendContext& context, const ModuleFacts& facts, NodeId statement, Talks how,
                                   std::string& reason);
 
 }  // namespace graphmend

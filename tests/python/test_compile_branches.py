@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import math
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from typing import Any
 
 import pytest
@@ -188,9 +191,100 @@ def shows_its_history(x: Any) -> Any:
     return y + 1
 
 
-def test_what_is_printed_says_by_what_it_was_made() -> None:
+def shows_what_gives_it_back(x: Any) -> Any:
+    y = x * 2
+    if y.max() > 1.0:
+        y = torch.relu(y)
+    print(y.float(), torch.nn.functional.dropout(y, 0.5, False))
+    return y + 1
+
+
+@pytest.mark.parametrize("program", [shows_its_history, shows_what_gives_it_back])
+def test_what_is_printed_says_by_what_it_was_made(program: Callable[..., Any]) -> None:
     calls = [(torch.full((2,), value, requires_grad=True),) for value in (0.2, 2.0, 0.2, 2.0)]
-    same_program(shows_its_history, calls, __file__, fullgraph=True)
+    same_program(program, calls, __file__, fullgraph=True)
+
+
+def shows_what_came_in(x: Any) -> Any:
+    print(x.float(), x.contiguous(), torch.nn.functional.dropout(x, 0.5, False))
+    return x + 1
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_what_gives_back_an_input_is_shown_as_that(backend: str) -> None:
+    expected, printed = io.StringIO(), io.StringIO()
+    compiled = mended_compile(shows_what_came_in, backend=backend, fullgraph=True)
+    x = torch.ones(2, requires_grad=True) * 2
+    with redirect_stdout(expected):
+        shows_what_came_in(x)
+    with redirect_stdout(printed):
+        compiled(x)
+    assert printed.getvalue() == expected.getvalue() and "MulBackward0" in printed.getvalue()
+
+
+def changed_by_place(z: Any) -> Any:
+    torch.nn.functional.hardtanh(z, 0.0, 0.4, True)
+
+
+def changed_in_a_list(z: Any) -> Any:
+    torch._foreach_mul_([z], 3.0)
+
+
+def changed_by_its_operator(z: Any) -> Any:
+    z.__imul__(3.0)
+
+
+LIBRARY = torch.library.Library("graphmend_test_branches", "DEF")
+LIBRARY.define("scale(Tensor(a!) x, float factor) -> ()")
+
+
+@torch.library.impl(LIBRARY, "scale", "CompositeExplicitAutograd")  # type: ignore[untyped-decorator,unused-ignore]
+def scale(x: Any, factor: float) -> None:
+    x.mul_(factor)
+
+
+torch.library.register_fake("graphmend_test_branches::scale", lambda x, factor: None, lib=LIBRARY)
+
+
+def changed_by_an_operator_of_the_users(z: Any) -> Any:
+    torch.ops.graphmend_test_branches.scale(z, 3.0)
+
+
+def changed_by_name(z: Any) -> Any:
+    torch.ops.graphmend_test_branches.scale.default(x=z, factor=3.0)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        changed_by_place,
+        changed_in_a_list,
+        changed_by_its_operator,
+        changed_by_an_operator_of_the_users,
+        changed_by_name,
+    ],
+)
+def test_what_is_changed_after_the_branch_is_what_was_before_it(change: Callable[..., Any]) -> None:
+    def program(x: Any) -> Any:
+        y = x - 1
+        z = y if x.sum() > 3 else y + 1
+        change(z)
+        return y * 1
+
+    calls = [(torch.full((2, 2), value),) for value in (0.5, 2.0, 0.5, 2.0)]
+    same_program(program, calls, __file__, speculate=False)
+
+
+def test_results_that_nothing_came_of_have_no_gradient() -> None:
+    def program(x: Any) -> Any:
+        y, z = x * 2, x * 3
+        return (y.clamp(max=1.0) if x.sum() > 3 else z + 1), y, z
+
+    compiled = mended_compile(program, backend="eager", speculate=False)
+    for value in (0.5, 2.0):
+        result, *others = compiled(torch.full((2,), value, requires_grad=True))
+        found = torch.autograd.grad(result.sum(), others, allow_unused=True)
+        assert [each is None for each in found] == [value < 1.0, value > 1.0]
 
 
 def infinite_before_the_branch(w: Any, v: Any) -> Any:
@@ -226,6 +320,32 @@ def from_the_same(w: Any, v: Any) -> Any:
     return y.clamp(max=1.0) if y.sum() > 3 else (y * 2).flip(0)
 
 
+def asked_for_its_shape(w: Any, v: Any) -> Any:
+    y = w * 1
+    return y + v if w.sum() > 5 else y.view_as(v)
+
+
+def divided_by_nothing(w: Any, v: Any) -> Any:
+    y, n = w * 1, 0
+    return y / n if w.sum() > 5 else y + 1
+
+
+def too_large_for_its_precision(w: Any, v: Any) -> Any:
+    y = w * 1
+    return y * 1e300 if w.sum() > 5 else y + 1
+
+
+def too_large_an_alpha(w: Any, v: Any) -> Any:
+    y = w * 1
+    z = torch.add(y, y, alpha=math.inf)
+    return z if w.sum() > 5 else y + 1
+
+
+def one_of_two_results(w: Any, v: Any) -> Any:
+    values, vectors = torch.linalg.eigh(torch.eye(3) * w.sum())
+    return values + 1 if w.sum() < 5 else vectors.sum(0)
+
+
 def gradients(program: Callable[..., Any], values: list[float]) -> tuple[Any, ...]:
     w = torch.tensor(values, requires_grad=True)
     v = torch.ones(3, requires_grad=True)
@@ -245,6 +365,11 @@ def gradients(program: Callable[..., Any], values: list[float]) -> tuple[Any, ..
         not_a_number_before_the_branch,
         only_for_one_side,
         changed_before_the_branch,
+        asked_for_its_shape,
+        divided_by_nothing,
+        too_large_for_its_precision,
+        too_large_an_alpha,
+        one_of_two_results,
         from_the_same,
     ],
 )

@@ -110,16 +110,6 @@ def test_a_function_of_a_number_raises_where_it_stands() -> None:
     same_program(shows_roots, calls, __file__, frames=False, fullgraph=True)
 
 
-def shows_by_names_of_its_own(x: Any) -> Any:
-    round: Any = lambda value, digits: f"<{value:.1f}>"  # noqa: A001, E731
-    print(round(x.sum().item(), 1))
-    return x + 1
-
-
-def test_names_of_builtins_may_be_the_programs_own() -> None:
-    same_program(shows_by_names_of_its_own, CALLS, __file__)
-
-
 def shows_a_generator(x: Any) -> Any:
     print(type(v.item() for v in x[0]))
     print(v.item() for v in x[0])
@@ -139,6 +129,26 @@ def shows_what_it_waits_for(x: Any) -> Any:
 
 def test_what_is_shown_under_a_condition_that_needs_values_is_predicted() -> None:
     same_program(shows_what_it_waits_for, CALLS, __file__)
+
+
+def shows_what_it_may_not_come_to(x: Any) -> Any:
+    left = [1, 2, 3, 4]
+    print([v.item() if i < 1 else left.pop() for i, v in enumerate(x[0])])
+    print(x.ndim == 2 or left.pop() or x.sum().item(), x.sum().item() if x.ndim == 2 else left.pop())
+    return x + 1, left
+
+
+def shows_by_names_of_its_own(x: Any) -> Any:
+    format: Any = lambda t: f"<{t}>"  # noqa: A001, E731
+    print(format(x.sum()))
+    print([round(v.item()) for round, v in ((abs, x[0][0]), (int, x[0][1]))])  # noqa: A001
+    return x + 1
+
+
+@pytest.mark.parametrize("program", [shows_what_it_may_not_come_to, shows_by_names_of_its_own])
+def test_what_cannot_be_shown_later_is_shown_in_its_place(program: Callable[..., Any]) -> None:
+    compiled = same_program(program, CALLS, __file__, speculate=False)
+    assert reasons(compiled)
 
 
 made_elsewhere: Any = lambda t: "many" if t.sum() > 3 else "few"  # noqa: E731

@@ -21,14 +21,23 @@ _KEEPS_ZERO = frozenset(
 )
 # Of these it is multiplied by the other operand.
 _SCALES = frozenset(["mul", "truediv", "div"])
+# Their other operand is asked for its shape, its dtype or its device; nothing comes back to it.
+_ASKS_OTHER = frozenset(["view_as", "expand_as", "type_as", "to"])
 
 
-def spoils_gradients(one: torch.fx.Node, other: torch.fx.Node, changed: Container[int | None]) -> str | None:
-    """Why a gradient of zero into one of the sides would show; `changed`: memory that the graph changes in place."""
+def spoils_gradients(
+    one: torch.fx.Node, other: torch.fx.Node, changed: Container[int | None], returned: Container[torch.fx.Node]
+) -> str | None:
+    """Why a gradient of zero into one of the sides would show.
+
+    `changed`: memory that the graph changes in place; `returned`: what the program may ask for its gradient later.
+    """
     ancestors = _with_gradients(one), _with_gradients(other)
     for node in ancestors[0] ^ ancestors[1]:
         if node.op in ("placeholder", "get_attr"):
             return "a leaf would get a gradient of zeros where it had none"
+        if node in returned:
+            return "a result would get a gradient of zeros where it had none"
         # What is changed may be what the derivative needs, which then raises.
         touched = any(storage_of(each) in changed for each in (node, *node.all_input_nodes))
         if touched or not _keeps_zero(node):
@@ -44,7 +53,7 @@ def _with_gradients(end: torch.fx.Node) -> set[torch.fx.Node]:
         node = waiting.pop()
         if node not in found and _requires_grad(node.meta.get("example_value")):
             found.add(node)
-            waiting += node.all_input_nodes
+            waiting += node.all_input_nodes[:1] if _name_of(node) in _ASKS_OTHER else node.all_input_nodes
     return found
 
 
@@ -54,15 +63,33 @@ def _requires_grad(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.requires_grad
 
 
+def _name_of(node: torch.fx.Node) -> str:
+    return str(node.target) if node.op == "call_method" else getattr(node.target, "__name__", "")
+
+
 def _keeps_zero(node: torch.fx.Node) -> bool:
-    name = str(node.target) if node.op == "call_method" else getattr(node.target, "__name__", "")
-    if node.op == "call_function" and not is_torch_function(node.target):
+    name = _name_of(node)
+    if node.op == "call_function" and not (is_torch_function(node.target) and _is_of_torch(node.target)):
         return False
+    if name == "getitem" and not isinstance(node.args[0].meta["example_value"], torch.Tensor):
+        # One of several results: what made them sees the zero beside the gradients of the others.
+        return _keeps_zero(node.args[0])
     if name in _SCALES:
         by = [each for each in node.args if not isinstance(each, torch.fx.Node)]
-        return len(by) == 1 and _is_finite(by[0]) and (name == "mul" or by[0] is node.args[1])
-    return name in _KEEPS_ZERO
+        return len(by) == 1 and (name == "mul" or by[0] is node.args[1]) and _scales_zero(node, name, by[0])
+    return name in _KEEPS_ZERO and "alpha" not in node.kwargs
 
 
-def _is_finite(value: Any) -> bool:
-    return type(value) in (int, float) and math.isfinite(value)
+def _is_of_torch(target: Any) -> bool:
+    """Whether no operator of the user's: it may have any name, and any derivative."""
+    is_operator = isinstance(target, (torch._ops.OpOverload, torch._ops.OpOverloadPacket))
+    return not is_operator or str(target).startswith(("aten.", "prims."))
+
+
+def _scales_zero(node: torch.fx.Node, name: str, by: Any) -> bool:
+    """Whether zero times or through the number is zero, in the precision of the node's tensor."""
+    dtype = node.meta["example_value"].dtype
+    if type(by) not in (int, float) or not dtype.is_floating_point:
+        return False
+    limits = torch.finfo(dtype)
+    return bool(abs(by) <= limits.max if name == "mul" else limits.tiny <= abs(by) < math.inf)

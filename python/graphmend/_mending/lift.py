@@ -18,6 +18,7 @@ from graphmend._torch.graphs import (
     GraphFacts,
     changes_in_place,
     graph_facts,
+    passed_on,
     storage_of,
     talks_to_other_processes,
     unknown_sizes,
@@ -79,8 +80,10 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
         elif value in outputs[:count]:
             return outputs.index(value)
         # An input is given back as it is. Any other output that requires grad would take part in the backward.
-        if value.meta["example_value"].requires_grad and value.op not in ("placeholder", "get_attr"):
-            histories[len(outputs)] = history_of(value.meta["example_value"])
+        if passed_on(value).op in ("placeholder", "get_attr"):
+            value = passed_on(value)
+        elif value.meta["example_value"].requires_grad:
+            histories[len(outputs)] = _history(value)
             with graph.graph.inserting_before(marker):
                 value = _call(graph, "detach", value)
         outputs.append(value)
@@ -131,6 +134,10 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
         hidden=facts.hidden,
         random=bool(facts.draws),
     )
+
+
+def _history(value: torch.fx.Node) -> str | None:
+    return history_of(passed_on(value).meta["example_value"])
 
 
 def _shows_copies(value: torch.fx.Node) -> bool:
@@ -192,7 +199,8 @@ def remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str]) -> None
     (output,) = (node for node in nodes if node.op == "output")
     returned = [storage_of(node) for node in output.args[0]]
     changes = _Changes(graph)
-    printed = {value for node in nodes if marker_name(node.target) == "emit" for value in node.args[3]}
+    emitted = [value for node in nodes if marker_name(node.target) == "emit" for value in node.args[3]]
+    printed = {(storage_of(value), _history(value)) for value in emitted}
     # What a joined value is in the program: one of its sides, which may be joined themselves.
     stands_for: dict[int | None, set[int | None]] = {}
     for marker in joined:
@@ -211,8 +219,8 @@ def remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str]) -> None
         ):
             reason = "two results may be one tensor"
         elif result.meta["example_value"].requires_grad:
-            reason = spoils_gradients(one, other, changes.storages)
-            if result in printed:
+            reason = spoils_gradients(one, other, changes.storages, output.args[0])
+            if (storage_of(result), _history(result)) in printed:
                 reason = "its result is shown, which says by what it was made"
         if reason is not None:
             declined[site] = reason

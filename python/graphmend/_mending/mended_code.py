@@ -73,11 +73,11 @@ def mend(
         code, space = found
         if not scope.is_mended(place.file, space):
             return scope.OUTSIDE
-        if is_resumed(code):
-            return "it stands behind a break that is left"
         outer = _function_around(code, traced) if code.co_name.startswith("<") else code
         if outer is None:
             return "it stands in a lambda that was made elsewhere"
+        if is_resumed(outer):
+            return "it stands behind a break that is left"
         return _source_of(outer, space, speculates).mend(outer, place, only)
 
 

@@ -178,35 +178,65 @@ def changes_in_place(node: torch.fx.Node) -> list[torch.fx.Node]:
         return []
     changed: list[Any] = []
     name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
-    if (name.endswith("_") and not name.endswith("__")) or name in _IN_PLACE_OPERATORS or node.kwargs.get("inplace"):
+    says_so = name.endswith("_") and not name.endswith("__")
+    if says_so or name.strip("_") in _IN_PLACE_OPERATORS or _is_told_to(node):
         changed.append(node.args[0] if node.args else node.kwargs.get("input"))
     changed.append(node.kwargs.get("out"))
-    schema = getattr(node.target, "_schema", None)
-    if schema is not None:
-        for argument, value in zip(schema.arguments, node.args, strict=False):
+    for schema in _schemas(node.target):
+        for i, argument in enumerate(schema.arguments):
             if argument.alias_info is not None and argument.alias_info.is_write:
-                changed.append(value)
-    return [each for each in changed if isinstance(each, torch.fx.Node)]
+                changed.append(node.args[i] if i < len(node.args) else node.kwargs.get(argument.name))
+    # Some change all of a list.
+    flat = [each for value in changed for each in (value if isinstance(value, (list, tuple)) else (value,))]
+    return [each for each in flat if isinstance(each, torch.fx.Node)]
+
+
+def _schemas(target: Any) -> list[Any]:
+    """What an operator says of its operands, for each of its overloads if it is not known which one is meant."""
+    if isinstance(target, torch._ops.OpOverloadPacket):
+        return [getattr(target, name)._schema for name in target.overloads()]
+    schema = getattr(target, "_schema", None)
+    return [] if schema is None else [schema]
+
+
+def _is_told_to(node: torch.fx.Node) -> bool:
+    """Whether `inplace` is given, by its name or by its place."""
+    code = getattr(node.target, "__code__", None)
+    names = code.co_varnames[: code.co_argcount] if code else ()
+    return bool(node.kwargs.get("inplace") or dict(zip(names, node.args, strict=False)).get("inplace"))
 
 
 def storage_of(node: Any) -> int | None:
     """What names the memory of a node's tensor."""
-    while _is_dropout_that_is_off(node):
-        node = node.args[0]
-    value = node.meta.get("example_value") if isinstance(node, torch.fx.Node) else None
+    value = passed_on(node).meta.get("example_value") if isinstance(node, torch.fx.Node) else None
     return memory_of(value) if isinstance(value, torch.Tensor) else None
 
 
-def _is_dropout_that_is_off(node: Any) -> bool:
-    """Whether a node gives its operand back as it is, which it does not while only shapes are known."""
-    if not isinstance(node, torch.fx.Node) or getattr(node.target, "__name__", "") not in _DROPOUTS or not node.args:
-        return False
-    p, training = (node.args[i] if len(node.args) > i else node.kwargs.get(name) for i, name in _DROPOUT_OPERANDS)
-    return training is False or node.kwargs.get("train") is False or p == 0
+def passed_on(node: torch.fx.Node) -> torch.fx.Node:
+    """The node that made a node's tensor: `contiguous`, `float` and others may give back their operand itself."""
+    source: torch.fx.Node | None = node
+    while source is not None:
+        node, source = source, _gives_back(source)
+    return node
+
+
+def _gives_back(node: torch.fx.Node) -> torch.fx.Node | None:
+    """The operand that a node gives back itself."""
+    value = node.meta.get("example_value")
+    if isinstance(value, torch.Tensor) and not changes_in_place(node):
+        for each in node.all_input_nodes:
+            if each.meta.get("example_value") is value:
+                return each
+    if getattr(node.target, "__name__", "") not in _DROPOUTS:
+        return None
+    # One that is off does so, but not while only shapes are known.
+    operands = node.kwargs | dict(zip(("input", "p", "training"), node.args, strict=False))
+    is_off = operands.get("training", operands.get("train")) is False or operands.get("p") == 0
+    operand = operands.get("input") if is_off else None
+    return operand if isinstance(operand, torch.fx.Node) else None
 
 
 _DROPOUTS = frozenset(["dropout", "dropout1d", "dropout2d", "dropout3d", "feature_dropout"])
-_DROPOUT_OPERANDS = ((1, "p"), (2, "training"))
 
 
 def raises_in_vain(graph: torch.fx.Graph) -> bool:
