@@ -379,3 +379,17 @@ def test_gradients_are_those_of_the_side_that_was_meant(program: Callable[..., A
         assert gradients(compiled, values) == gradients(program, values)
     kinds = {entry.mend for entry in compiled.report.mended}
     assert kinds == ({"select"} if program is from_the_same else {"speculate"} if speculate else set())
+
+
+def test_what_is_changed_before_the_backward_is_no_concern_of_the_other_side() -> None:
+    def program(h: Any) -> Any:
+        return h.clamp(max=1.0) if h.sum() > 3 else h + 1
+
+    compiled = mended_compile(program, backend="eager", speculate=False)
+    x = torch.ones(2, requires_grad=True)
+    h = x * 1
+    result = compiled(h)
+    with torch.no_grad():
+        h.mul_(3.0)
+    result.sum().backward()
+    assert x.grad is not None and x.grad.tolist() == [1.0, 1.0]

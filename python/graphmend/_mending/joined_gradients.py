@@ -23,14 +23,26 @@ _KEEPS_ZERO = frozenset(
 _SCALES = frozenset(["mul", "truediv", "div"])
 # Their other operand is asked for its shape, its dtype or its device; nothing comes back to it.
 _ASKS_OTHER = frozenset(["view_as", "expand_as", "type_as", "to"])
+# Which of their operands a derivative needs.
+_SAVES = {
+    **dict.fromkeys(["clamp", "clamp_min", "clamp_max", "clip", "nan_to_num"], slice(None)),
+    "where": slice(1),
+    "masked_fill": slice(1, 2),
+    "getitem": slice(1, None),
+}
 
 
 def spoils_gradients(
-    one: torch.fx.Node, other: torch.fx.Node, changed: Container[int | None], returned: Container[torch.fx.Node]
+    one: torch.fx.Node,
+    other: torch.fx.Node,
+    changed: Container[int | None],
+    known: Container[int | None],
+    returned: Container[torch.fx.Node],
 ) -> str | None:
     """Why a gradient of zero into one of the sides would show.
 
-    `changed`: memory that the graph changes in place; `returned`: what the program may ask for its gradient later.
+    `changed`: memory that the graph changes in place; `known`: memory that the program may change before the gradients
+    are computed; `returned`: what the program may ask for its gradient.
     """
     ancestors = _with_gradients(one), _with_gradients(other)
     for node in ancestors[0] ^ ancestors[1]:
@@ -39,6 +51,8 @@ def spoils_gradients(
         if node in returned:
             return "a result would get a gradient of zeros where it had none"
         # What is changed may be what the derivative needs, which then raises.
+        if any(storage_of(each) in known for each in _needed(node)):
+            return "a gradient would need what the program may change before"
         touched = any(storage_of(each) in changed for each in (node, *node.all_input_nodes))
         if touched or not _keeps_zero(node):
             return "a gradient could come out of the side that was not meant"
@@ -55,6 +69,12 @@ def _with_gradients(end: torch.fx.Node) -> set[torch.fx.Node]:
             found.add(node)
             waiting += node.all_input_nodes[:1] if _name_of(node) in _ASKS_OTHER else node.all_input_nodes
     return found
+
+
+def _needed(node: torch.fx.Node) -> list[torch.fx.Node]:
+    """What a derivative is computed of."""
+    name = _name_of(node)
+    return [node] if name == "relu" else node.all_input_nodes[_SAVES.get(name, slice(0))]
 
 
 def _requires_grad(value: Any) -> bool:

@@ -70,7 +70,8 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
 
     def put(value: torch.fx.Node, marker: torch.fx.Node) -> int:
         # An operand that changes after the marker is copied where the marker stood.
-        if changes.may_come_after(marker, value):
+        copied = changes.may_come_after(marker, value)
+        if copied:
             if marker not in checks and _shows_copies(value):
                 raise CannotShowError(marker.args[0], "it shows a tensor that is changed in place later")
             if storage_of(value) in inputs:
@@ -80,7 +81,7 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
         elif value in outputs[:count]:
             return outputs.index(value)
         # An input is given back as it is. Any other output that requires grad would take part in the backward.
-        if passed_on(value).op in ("placeholder", "get_attr"):
+        if not copied and passed_on(value).op in ("placeholder", "get_attr"):
             value = passed_on(value)
         elif value.meta["example_value"].requires_grad:
             histories[len(outputs)] = _history(value)
@@ -219,7 +220,7 @@ def remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str]) -> None
         ):
             reason = "two results may be one tensor"
         elif result.meta["example_value"].requires_grad:
-            reason = spoils_gradients(one, other, changes.storages, output.args[0])
+            reason = spoils_gradients(one, other, changes.storages, outside.union(returned), output.args[0])
             if (storage_of(result), _history(result)) in printed:
                 reason = "its result is shown, which says by what it was made"
         if reason is not None:

@@ -75,7 +75,7 @@ def mend(
             return scope.OUTSIDE
         outer = _function_around(code, traced) if code.co_name.startswith("<") else code
         if outer is None:
-            return "it stands in a lambda that was made elsewhere"
+            return "it stands in a lambda or a comprehension"
         if is_resumed(outer):
             return "it stands behind a break that is left"
         return _source_of(outer, space, speculates).mend(outer, place, only)
