@@ -1,7 +1,6 @@
 // Postpone. In: an expression statement. Out: the call that carries its values, and the statement as a function of
 // them. An argument is read where the statement stands, so that a later change does not show. Only what Dynamo cannot
-// trace
-// (`.item()`, formatting) is left to the function, which is given what it works on.
+// trace (`.item()`, formatting) is left to the function, which is given what it works on.
 #include "mend/postpone.h"
 
 #include <algorithm>

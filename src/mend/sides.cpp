@@ -1,5 +1,5 @@
 // What the sides of a branch may be for select. In: statements, expressions. Out: yes, or the reason why not.
-// Effects know what code may do; what it costs, and what its derivative does with infinities, is known by name here.
+// Effects know what code may do; what it costs is known by name here.
 #include "mend/sides.h"
 
 #include <algorithm>

@@ -11,6 +11,22 @@ namespace graphmend {
 
 namespace {
 
+// Whether what is inside must stay as it is: it runs at another time, or is a field of an f-string, which may show its
+// own text and before 3.12 takes no quotes.
+bool stays_as_it_is(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::FString:
+    case NodeKind::Lambda:
+    case NodeKind::GeneratorExp:
+    case NodeKind::ListComp:
+    case NodeKind::SetComp:
+    case NodeKind::DictComp:
+      return true;
+    default:
+      return false;
+  }
+}
+
 class Substitution {
  public:
   explicit Substitution(const MendContext& context) : context_(context), tree_(context.tree) {}

@@ -248,18 +248,4 @@ bool binds_late_or_waits(const Tree& tree, NodeId test) {
   return false;
 }
 
-bool stays_as_it_is(NodeKind kind) {
-  switch (kind) {
-    case NodeKind::FString:
-    case NodeKind::Lambda:
-    case NodeKind::GeneratorExp:
-    case NodeKind::ListComp:
-    case NodeKind::SetComp:
-    case NodeKind::DictComp:
-      return true;
-    default:
-      return false;
-  }
-}
-
 }  // namespace graphmend

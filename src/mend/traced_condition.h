@@ -21,8 +21,4 @@ bool binds_late_or_waits(const Tree& tree, NodeId test);
 // Whether evaluating it twice, or in a lambda, could mean something else: it assigns, awaits or yields.
 bool binds_or_waits(const Tree& tree, NodeId test);
 
-// Whether what is inside must stay as it is: it runs at another time, or is a field of an f-string, which may show its
-// own text and before 3.12 takes no quotes.
-bool stays_as_it_is(NodeKind kind);
-
 }  // namespace graphmend

@@ -68,6 +68,17 @@ def test_values_that_a_comprehension_needs(program: Callable[..., Any]) -> None:
     same_program(program, CALLS, __file__, fullgraph=True)
 
 
+def asks_too_often(x: Any) -> Any:
+    return x + any(v > 1e9 for v in x.flatten())
+
+
+def test_what_is_passed_too_often_is_left() -> None:
+    compiled = mended_compile(asks_too_often, backend="eager")
+    x = torch.zeros(300)
+    assert torch.equal(compiled(x), x)
+    assert reasons(compiled) == {"it is passed too often to be predicted each time"}
+
+
 def shows_all(x: Any, scale: Any = 2.0) -> Any:
     losses = {"a": x.sum(), "b": x.mean() * scale}
     print({k: round(v.item() * scale, 2) for k, v in losses.items()})

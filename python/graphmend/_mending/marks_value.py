@@ -8,7 +8,7 @@ import torch
 from graphmend._mending import speculate
 from graphmend._mending.marks_asked import carries, decline, mends_apply, own_backend
 from graphmend._mending.marks_post import as_flag
-from graphmend._torch.tracing import assume_constant_result, last_wanted, trace_attempt
+from graphmend._torch.tracing import TraceAgain, assume_constant_result, last_wanted, trace_attempt
 
 
 @assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
@@ -20,12 +20,17 @@ def _learn(site: str) -> str:
             backend.notes[site] = "Python needs the value of a tensor here, and speculation is off"
         return ""
     frame = backend.frame
+    if site in backend.declined:
+        return ""
     if frame.attempt is not trace_attempt():
         frame.attempt = trace_attempt()
         frame.passed = {}
         frame.predicted.clear()
         frame.shadow = speculate.Shadow()
     occurrence = frame.passed[site] = frame.passed.get(site, -1) + 1
+    if occurrence >= speculate.MAX_ELEMENTS:
+        backend.declined[site] = "it is passed too often to be predicted each time"
+        raise TraceAgain(restart_reason=backend.declined[site])
     key = speculate.key_of(site, occurrence, backend.number)
     try:
         value = speculate.python_value(frame.shadow.value(last_wanted()))

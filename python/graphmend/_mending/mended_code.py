@@ -219,8 +219,8 @@ def _lines(code: CodeType) -> set[int]:
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
-    """The code of functions and classes in a module's, in the order of the source. Mends add and remove none of these,
-    and never stand inside of the others (lambdas, comprehensions)."""
+    """The code of functions and classes in a module's, in the order of the source. Mends add and remove none of these;
+    lambdas and comprehensions come with the function that they stand in."""
     for constant in code.co_consts:
         if isinstance(constant, CodeType) and not constant.co_name.startswith("<"):
             yield constant
