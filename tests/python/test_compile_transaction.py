@@ -375,3 +375,25 @@ def test_inputs_that_share_memory_in_some_calls(backend: str, together: int) -> 
         y = x[:] if call % 2 == together else torch.full((2,), 5.0)
         expected = adds_to_both(x.clone(), y) if call % 2 != together else torch.full((2,), 2.5)
         assert torch.equal(compiled(x, y), expected)
+
+
+def raises_at_random(x: Any) -> Any:
+    if torch.rand(()) < 0.3:
+        raise ValueError("injected")
+    return x * 2
+
+
+def drops_at_random(x: Any) -> Any:
+    dropped = 0
+    for _ in range(2):
+        if torch.nn.functional.dropout(x, 0.5).sum() < 2:
+            dropped += 1
+            continue
+        x = torch.relu(x + 1)
+    return x, dropped
+
+
+@pytest.mark.parametrize("program", [raises_at_random, drops_at_random])
+def test_what_hangs_on_random_numbers_comes_as_often_as_in_eager(program: Any) -> None:
+    # Inductor has random numbers of its own, and the original would draw others once the graph did not count.
+    same_program(program, [(torch.ones(4),)] * 12, __file__, backend="inductor")

@@ -19,6 +19,7 @@ from graphmend._mending.lift import CannotShowError, CannotUndoError, lift, remo
 from graphmend._mending.requirements import Required, require_apart, run_if_holds, take_requirements
 from graphmend._mending.returned import put_back, take_returned
 from graphmend._mending.transaction import Plan
+from graphmend._torch.compiling import drawn_as_in_eager
 from graphmend._torch.graphs import as_drawn, finish_graph, is_drawn_number, loses_number, turn_asserts_into_checks
 from graphmend._torch.markers import marker_name
 from graphmend._torch.tracing import TraceAgain, draws_python_random, traced_code
@@ -179,7 +180,8 @@ class MendedBackend:
         keep_draws(graph, draws)
         finish_graph(graph)
         self._note_graph(graph, names, plan)
-        compiled = self._compile(graph, as_drawn(graph, example_inputs), has_markers=bool(names), **kwargs)
+        with drawn_as_in_eager() if plan is not None and plan.random_decides else contextlib.nullcontext():
+            compiled = self._compile(graph, as_drawn(graph, example_inputs), has_markers=bool(names), **kwargs)
         if draws:
             compiled = functools.partial(_first, count, compiled)
         if plan is not None:

@@ -18,6 +18,7 @@ from graphmend._torch.graphs import (
     GraphFacts,
     changes_in_place,
     graph_facts,
+    made_of,
     passed_on,
     storage_of,
     talks_to_other_processes,
@@ -116,6 +117,7 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
         flag = len(outputs) - 1
     seen = tuple(Seen(node.args[0], node.args[1], add(node.args[2], node)) for node in predictions)
     sizes = unknown_sizes(graph)
+    decides = [*sizes, *([] if flag is None else [outputs[flag]])]
     outputs += sizes
     output.args = (tuple(outputs),)
     keep_draws(graph, facts.draws)
@@ -134,6 +136,7 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
         unrecorded=facts.unrecorded,
         hidden=facts.hidden,
         random=bool(facts.draws),
+        random_decides=not set(facts.draws).isdisjoint(made_of(decides, list(graph.graph.nodes))),
     )
 
 

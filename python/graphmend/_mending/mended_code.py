@@ -272,7 +272,7 @@ class MendedSource:
         line = place.line
         names = self.substitutes | set(substitutes.names_for(place.gb_type))
         if line in self.lines and names == self.substitutes and self.silent == self.known_silent:
-            return "it broke again after it was mended"
+            return f"mended, it still breaks: {place.gb_type}"
         lines = self.lines if line in self.lines else [*self.lines, line]
         mended = self._mend_text(lines, self.functions, names)
         if line in mended.declined:
@@ -280,7 +280,7 @@ class MendedSource:
         known = {mend.site for mend in self.mended.mends} if self.mended else set()
         added = [mend for mend in mended.mends if mend.site not in known and mend.line == line]
         if not added:
-            return "it broke again after it was mended"
+            return f"mended, it still breaks: {place.gb_type}"
         if only is not None and added[0].kind not in only:
             return "another mend is wanted"
         trouble = self._install(mended)

@@ -93,6 +93,9 @@ class Plan:
     unrecorded: frozenset[int]
     hidden: frozenset[int]
     random: bool
+    # Whether the graph counts hangs on random numbers. When it does not, the frame's own code draws them again: they
+    # must be the same, or what made it not count would come less often than it should.
+    random_decides: bool
 
     def run(self, compiled: Callable[..., Any], *args: Any) -> Any:
         before = random_state() if self.random else None

@@ -1,6 +1,7 @@
 """What `torch.compile` makes of its arguments, and the settings that it goes by."""
 
 import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -55,6 +56,15 @@ def changing_attributes() -> contextlib.AbstractContextManager[Any]:
     """An int attribute of a module that has changed since the last trace is traced as a number that may change."""
     context: contextlib.AbstractContextManager[Any] = torch._dynamo.config.patch(allow_unspec_int_on_nn_module=True)
     return context
+
+
+@contextlib.contextmanager
+def drawn_as_in_eager() -> Iterator[None]:
+    """Inside, Inductor compiles random operators as what eager calls, with eager's numbers."""
+    import torch._inductor.config as inductor
+
+    with inductor.patch(fallback_random=True):
+        yield
 
 
 def recompile_limit() -> int:
