@@ -91,12 +91,15 @@ class TracedTest {
     return tree.kind(id) == NodeKind::Number && context_.text_of(id).find_first_of(".eEjJ") == std::string_view::npos;
   }
 
-  // Whether it is `x.item()` or `float(x)`, of which the tensor is kept.
+  // Whether it is `x.item()`, `float(x)` or `int(x)`, of which the tensor is kept.
   bool is_number(NodeId id) const {
     const Tree& tree = context_.tree;
     if (tree.kind(id) != NodeKind::Call) return false;
     NodeId callee = tree.first_child(id);
-    if (tree.kind(callee) == NodeKind::Name) return context_.text_of(callee) == "float" && has_plain_arguments(id, 1);
+    if (tree.kind(callee) == NodeKind::Name) {
+      const std::string_view name = context_.text_of(callee);
+      return (name == "float" || name == "int") && has_plain_arguments(id, 1);
+    }
     const bool is_method = tree.kind(callee) == NodeKind::Attribute;
     return is_method && context_.token_at(tree[callee].last_token) == "item" && has_plain_arguments(id, 0);
   }
@@ -123,7 +126,7 @@ class TracedTest {
     }
   }
 
-  // `x.item()`, `float(x)`, `bool(x)`, `torch.equal(x, y)`, `x.allclose(y)`.
+  // `x.item()`, `float(x)`, `int(x)`, `bool(x)`, `torch.equal(x, y)`, `x.allclose(y)`.
   bool write_kept(NodeId id) {
     const Tree& tree = context_.tree;
     if (tree.kind(id) != NodeKind::Call) return false;
@@ -132,7 +135,13 @@ class TracedTest {
     const Span named = context_.span(callee);
     if (tree.kind(callee) == NodeKind::Name) {
       const std::string_view name = context_.text_of(callee);
-      if ((name != "float" && name != "bool") || !has_plain_arguments(id, 1)) return false;
+      if ((name != "float" && name != "int" && name != "bool") || !has_plain_arguments(id, 1)) return false;
+      if (name == "int") {
+        out_.add("__graphmend__.whole('" + context_.site(id, "value") + "', ", serves_);
+        out_.copy(context_.span(tree.next_sibling(callee)));
+        out_.add(")", serves_);
+        return true;
+      }
       out_.add(name == "float" ? "__graphmend__.real" : "__graphmend__.truth", serves_);
       out_.copy({named.end, call.end});
       return true;

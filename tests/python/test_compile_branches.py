@@ -393,3 +393,29 @@ def test_what_is_changed_before_the_backward_is_no_concern_of_the_other_side() -
         h.mul_(3.0)
     result.sum().backward()
     assert x.grad is not None and x.grad.tolist() == [1.0, 1.0]
+
+
+def guarded_by_whole_numbers(x: Any) -> Any:
+    if int((x > 0).sum()) >= 4:
+        raise KeyError(f"many: {int((x > 0).sum())}")
+    if int((x > 2).sum()) > 2 or 1 < int(x.argmax()) < 3:
+        raise ValueError("large")
+    return x * 2
+
+
+def guarded_by_numbers_cut_off(x: Any) -> Any:
+    if int(x.max()) == 2:
+        raise ValueError("two")
+    return x * 2
+
+
+WHOLE = [[1.0, 0.0, 0.5], [3.0, 3.0, 3.0], [1.0, 2.0, 3.0], [2.5, 0.0, 0.0], [float("nan"), 0.0, 0.0], [1.0, 0.0, 0.5]]
+
+
+@pytest.mark.parametrize("speculate", [True, False])
+@pytest.mark.parametrize("program", [guarded_by_whole_numbers, guarded_by_numbers_cut_off])
+def test_guards_of_whole_numbers(program: Callable[..., Any], speculate: bool) -> None:
+    calls = [(torch.tensor(values),) for values in WHOLE]
+    is_whole = program is guarded_by_whole_numbers
+    compiled = same_program(program, calls, __file__, frames=is_whole, speculate=speculate)
+    assert not compiled.report.left or not is_whole

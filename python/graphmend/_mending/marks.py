@@ -28,7 +28,17 @@ from graphmend._mending.marks_post import (
 )
 from graphmend._mending.marks_select import join, selects
 from graphmend._mending.marks_substitute import attribute, function, imports, into, iterated, method, target
-from graphmend._mending.marks_value import bounds, index, masked_select, nonzero, subscript, truth_of, value, where
+from graphmend._mending.marks_value import (
+    bounds,
+    index,
+    masked_select,
+    nonzero,
+    subscript,
+    truth_of,
+    value,
+    where,
+    whole,
+)
 from graphmend._torch.frames import skip_code
 
 
@@ -44,6 +54,7 @@ class Marks:
     middle = staticmethod(middle)
     number = staticmethod(number)
     real = staticmethod(real)
+    whole = staticmethod(whole)
     compared = staticmethod(compared)
     truth = staticmethod(truth)
     equal = staticmethod(equal)

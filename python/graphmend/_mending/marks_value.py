@@ -125,6 +125,14 @@ def truth_of(site: str, test: Any) -> Any:
     return test
 
 
+def whole(site: str, tensor: Any) -> Any:
+    """`int(tensor)` as a test needs it: of whole numbers the tensor itself; others may raise, and are predicted"""
+    is_whole = isinstance(tensor, torch.Tensor) and not tensor.is_floating_point() and not tensor.is_complex()
+    if is_whole and tensor.numel() == 1:
+        return tensor.detach().reshape(()).long()
+    return value(site, "int", tensor)
+
+
 def index(site: str, owner: Any, bound: Any) -> Any:
     """A size or a position; a tensor as the number it stands for. `owner` is whose method it is given to, if any."""
     if not torch.compiler.is_dynamo_compiling():
