@@ -247,3 +247,21 @@ def test_a_handler_of_logs_behind_a_break_that_is_left() -> None:
         logger.removeHandler(handler)
     assert compiled.report.left
     assert seen == [seen[0]] * 3 and seen[0][0] == "test_compile_surroundings.py"
+
+
+class Remembers(torch.nn.Module):  # type: ignore[misc,unused-ignore]
+    def __init__(self) -> None:
+        super().__init__()
+        self.history: list[float] = []
+
+    def forward(self, x: Any) -> Any:
+        self.history.append(x.sum().item())
+        return x * 2
+
+
+def test_a_function_that_runs_in_eager_is_told_of() -> None:
+    limit = torch._dynamo.config.recompile_limit
+    compiled = same_program(Remembers(), [(torch.ones(2),)] * (limit + 3), __file__)
+    (left,) = compiled.report.left
+    assert (left.gb_type, left.function) == ("Dynamo recompile limit exceeded", "forward")
+    assert not compiled.report.whole

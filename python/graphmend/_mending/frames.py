@@ -31,6 +31,7 @@ from graphmend._torch.breaks import (
     compile_lock,
     forget_errors,
     hangs_on_symbol,
+    hits_limit,
     is_raise,
     trial,
 )
@@ -92,6 +93,10 @@ class MendingCallback:
             except (Unsupported, UserError) as error:
                 if is_raise(error) and self._raises_for_sure(code):
                     result = run_once_as_it_is()
+                    break
+                if hits_limit(error):
+                    self._note(_function_place(code, error), "it was compiled too often, and runs in eager from now on")
+                    result = None
                     break
                 place = break_place(error)
                 if hangs_on_symbol(error) and self._stop_capturing(code, error):
@@ -323,6 +328,11 @@ class MendingCallback:
         if self._capture(place, code):
             return place, _CAPTURE
         return place, mended_code.mend(place, traced, speculates)
+
+
+def _function_place(code: CodeType, error: BaseException) -> Place:
+    """A function as the place of what Dynamo says of all of it."""
+    return Place(code.co_filename, code.co_firstlineno, code.co_name, str(getattr(error, "gb_type", "")), str(error))
 
 
 def _place(entry: Break | Place) -> tuple[str, int]:

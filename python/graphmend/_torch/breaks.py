@@ -163,6 +163,11 @@ def hangs_on_symbol(error: BaseException) -> bool:
     return "data-dependent expression" in str(error) or "nbacked" in str(error)
 
 
+def hits_limit(error: BaseException) -> bool:
+    """Whether Dynamo has compiled the function as often as it may."""
+    return getattr(error, "gb_type", None) == "Dynamo recompile limit exceeded"
+
+
 def is_raise(error: BaseException) -> bool:
     """Whether the program itself raises, as far as was traced."""
     return str(getattr(error, "gb_type", None)).startswith("Observed exception")
@@ -186,7 +191,12 @@ _quiet = _Quiet()
 def tell_less() -> None:
     """Lets `trial` keep Dynamo from telling of breaks."""
     warn_once = dynamo_utils.warn_once
-    dynamo_utils.warn_once = lambda *args, **kwargs: None if _quiet.active else warn_once(*args, **kwargs)
+
+    def tell(text: str, stacklevel: int = 1) -> None:
+        if not _quiet.active:
+            warn_once(text, stacklevel + 1)
+
+    dynamo_utils.warn_once = tell
     logging.getLogger(TensorVariable.__module__).addFilter(
         lambda record: not (_quiet.active and record.funcName == "_warn_capture_scalar_outputs")
     )
