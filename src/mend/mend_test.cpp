@@ -182,5 +182,20 @@ TEST(Mend, LinesWithoutAStatementAreSaidSo) {
   EXPECT_NE(Case("x = 1\n", {2000000000}).reason(), "");
 }
 
+TEST(Postpone, ComprehensionsAreReadInPlaceAndGoneThroughLater) {
+  const std::string head = "import math\ndef f(x):\n    ";
+  const Case dict(head + "print({k: math.exp(v.item()) for k, v in x.items() if k})\n", {3});
+  EXPECT_TRUE(dict.shows("__graphmend__.post('S', [(k, v, ) for k, v in x.items() if k])")) << dict.shown();
+  EXPECT_EQ(Case(head + "print(sum(v.item() for v in x))\n", {3}).reason(), "");
+  EXPECT_NE(Case(head + "print(v.item() for v in x)\n", {3}).reason(), "");
+  EXPECT_NE(Case(head + "print([v.item() for v in x if v.item()])\n", {3}).reason(), "");
+}
+
+TEST(Postpone, NamesOfBuiltinsMayBeTheProgramsOwn) {
+  EXPECT_EQ(Case("def f(x):\n    print(round(x.item()))\n", {2}).reason(), "");
+  EXPECT_NE(Case("def f(x, round):\n    print(round(x.item()))\n", {2}).reason(), "");
+  EXPECT_NE(Case("def f(x, math):\n    print(math.exp(x.item()))\n", {2}).reason(), "");
+}
+
 }  // namespace
 }  // namespace graphmend
