@@ -160,6 +160,9 @@ def equal(one: Any, other: Any) -> Any:
     """`torch.equal(one, other)`"""
     if type(one) is not torch.Tensor or type(other) is not torch.Tensor or one.dtype != other.dtype:
         return torch.equal(one, other)
+    # A GPU does not look into what is the same, whether it has a NaN or not.
+    if one is other and one.device.type == "cuda":
+        return True
     return (one == other).all() if one.shape == other.shape else False
 
 
