@@ -76,6 +76,8 @@ class MendingCallback:
         self.backend.codes.add(code)
         if self.backend.disabled or not can_wrap_frame(code):
             return self._convert_plainly(frame, cache_entry, frame_state)
+        if self.backend.learnt(code).as_it_is:
+            return run_once_as_it_is()
         self.backend.frame.set_for.clear()
         self.backend.frame.refused.clear()
         self.backend.frame.refusal = self.backend.learnt(code).without_settings
@@ -97,6 +99,11 @@ class MendingCallback:
                 if hits_limit(error):
                     self._note(_function_place(code, error), "it was compiled too often, and runs in eager from now on")
                     result = None
+                    break
+                # What a break has led into: how a record is made, say. In pieces it would gain nothing.
+                if mended_code.is_standard(code.co_filename) and not self.fullgraph:
+                    self.backend.learnt(code).as_it_is = True
+                    result = run_once_as_it_is()
                     break
                 place = break_place(error)
                 if hangs_on_symbol(error) and self._stop_capturing(code, error):

@@ -40,5 +40,7 @@ class Learnt:
     cannot_carry: str | None = None
     # Why Dynamo's settings are left as they are.
     without_settings: str = ""
+    # It runs as it is.
+    as_it_is: bool = False
     # It is compiled for the very numbers that attributes are.
     fixes_attributes: bool = False

@@ -208,9 +208,15 @@ def _offset(source: bytes, line: int) -> int:
 @functools.cache
 def _is_foreign(file: str) -> bool:
     """Whether a file belongs to torch or to Python: the breaks there are theirs, and theirs to mend."""
+    return Path(file).is_relative_to(Path(torch.__file__).parent) or is_standard(file)
+
+
+@functools.cache
+def is_standard(file: str) -> bool:
+    """Whether a file belongs to Python itself."""
     path = Path(file)
     if any(part in ("site-packages", "dist-packages") for part in path.parts):
-        return path.is_relative_to(Path(torch.__file__).parent)
+        return False
     return any(path.is_relative_to(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib"))
 
 
