@@ -4,10 +4,10 @@
 #include "mend/postpone.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 #include <vector>
 
+#include "mend/deferral.h"
 #include "mend/traced_condition.h"
 #include "parse/views.h"
 
@@ -15,38 +15,10 @@ namespace graphmend {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> kForcingMethods = {"item", "tolist", "numpy", "__str__", "__repr__"};
-// What Dynamo cannot do with a tensor, and what it makes that could not travel.
-constexpr std::array<std::string_view, 15> kForcingBuiltins = {"str",
-                                                               "repr",
-                                                               "float",
-                                                               "int",
-                                                               "bool",
-                                                               "format",
-                                                               "complex",
-                                                               "Warning",
-                                                               "UserWarning",
-                                                               "DeprecationWarning",
-                                                               "PendingDeprecationWarning",
-                                                               "RuntimeWarning",
-                                                               "FutureWarning",
-                                                               "ImportWarning",
-                                                               "ResourceWarning"};
-// Builtins that may stand around what is forced: pure functions of plain values.
-constexpr std::array<std::string_view, 12> kPureBuiltins = {"round", "abs",   "min",  "max",    "sum", "len",
-                                                            "list",  "tuple", "dict", "sorted", "zip", "enumerate"};
-constexpr std::array<std::string_view, 12> kTextMethods = {"format", "join",   "strip",   "lower",  "upper",  "ljust",
-                                                           "rjust",  "center", "replace", "rstrip", "lstrip", "title"};
-
-template <size_t n>
-bool is_one_of(std::string_view name, const std::array<std::string_view, n>& names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 class Splitter {
  public:
   Splitter(const MendContext& context, const ModuleFacts& facts, Span statement)
-      : context_(context), facts_(facts), statement_(statement), body_(context.text) {
+      : context_(context), facts_(facts), deferral_(context, facts.scopes), statement_(statement), body_(context.text) {
     body_from_ = statement_.start;
   }
 
@@ -88,62 +60,6 @@ class Splitter {
     std::vector<std::string> names;
   };
 
-  bool forces(NodeId id) const {
-    const Tree& tree = context_.tree;
-    switch (tree.kind(id)) {
-      case NodeKind::FString:
-        return true;
-      case NodeKind::BinOp: {
-        // "…" % values
-        const NodeKind left = tree.kind(tree.first_child(id));
-        return tree[id].operation() == Operator::Mod && (left == NodeKind::String || left == NodeKind::Strings);
-      }
-      case NodeKind::Call: {
-        NodeId function = tree.first_child(id);
-        if (tree.kind(function) == NodeKind::Attribute) {
-          return is_one_of(context_.token_at(tree[function].last_token), kForcingMethods) || on_text(function);
-        }
-        return is_builtin(function, kForcingBuiltins);
-      }
-      default:
-        return false;
-    }
-  }
-
-  // One of these names, which nothing in the file binds: the statement and its function find the same under it.
-  template <size_t n>
-  bool is_builtin(NodeId function, const std::array<std::string_view, n>& names) const {
-    return context_.tree.kind(function) == NodeKind::Name && is_one_of(context_.text_of(function), names) &&
-           !facts_.scopes.binding(function);
-  }
-
-  // `math.exp`, of the module that the file imports: a function of numbers.
-  bool is_of_math(NodeId function) const {
-    const Tree& tree = context_.tree;
-    if (tree.kind(function) != NodeKind::Attribute) return false;
-    const NodeId module = tree.first_child(function);
-    if (tree.kind(module) != NodeKind::Name || context_.text_of(module) != "math") return false;
-    const Scopes& scopes = facts_.scopes;
-    const SymbolId binding = scopes.binding(module);
-    return binding && scopes[binding].scope == Scopes::module() &&
-           (scopes[binding].flags & symbol_flag::kBound) == symbol_flag::kImported;
-  }
-
-  // A method of a string literal: "…".format, ", ".join.
-  bool on_text(NodeId attribute) const {
-    const Tree& tree = context_.tree;
-    const NodeKind receiver = tree.kind(tree.first_child(attribute));
-    const bool literal = receiver == NodeKind::String || receiver == NodeKind::Strings || receiver == NodeKind::FString;
-    return literal && is_one_of(context_.token_at(tree[attribute].last_token), kTextMethods);
-  }
-
-  bool contains_forcing(NodeId id) const {
-    for (NodeId inner = id; inner < context_.tree.end_of(id); ++inner) {
-      if (forces(inner)) return true;
-    }
-    return false;
-  }
-
   bool is_literal(NodeId id) const {
     const NodeKind kind = context_.tree.kind(id);
     return kind == NodeKind::Number || kind == NodeKind::Constant || kind == NodeKind::String;
@@ -154,42 +70,6 @@ class Splitter {
     const std::string name = context_.dotted_name(id);
     const auto& talkers = context_.request.talkers;
     return !name.empty() && std::find(talkers.begin(), talkers.end(), name + ".write") != talkers.end();
-  }
-
-  // True when the function may do this to the values it is given.
-  bool may_stay(NodeId id) const {
-    const Tree& tree = context_.tree;
-    switch (tree.kind(id)) {
-      case NodeKind::FString:
-      case NodeKind::Strings:
-      case NodeKind::String:
-      case NodeKind::BinOp:
-      case NodeKind::UnaryOp:
-      case NodeKind::Compare:
-      case NodeKind::CompareOp:
-      case NodeKind::BoolOp:
-      case NodeKind::IfExp:
-      case NodeKind::Tuple:
-      case NodeKind::List:
-      case NodeKind::Set:
-      case NodeKind::Dict:
-      case NodeKind::DictUnpack:
-      case NodeKind::Starred:
-      case NodeKind::Keyword:
-      case NodeKind::Subscript:
-      case NodeKind::Slice:
-      case NodeKind::Interpolation:
-      case NodeKind::FormatSpec:
-      case NodeKind::FStringText:
-        return true;
-      case NodeKind::Call: {
-        if (forces(id)) return true;
-        NodeId function = tree.first_child(id);
-        return is_builtin(function, kPureBuiltins) || is_of_math(function);
-      }
-      default:
-        return false;
-    }
   }
 
   // Whether the parts of this node are its function rather than its operands.
@@ -203,10 +83,10 @@ class Splitter {
     if (is_literal(id) || is_standard_stream(id)) return true;
     if (tree.kind(id) == NodeKind::Interpolation && (tree[id].flags & node_flag::kDebug)) return split_debug(id);
     if (is_structure(id)) return split_children(id);
-    if (tree.kind(id) == NodeKind::Strings && !contains_forcing(id)) return true;
-    if (!contains_forcing(id)) return take(id);
+    if (tree.kind(id) == NodeKind::Strings && !deferral_.contains(id)) return true;
+    if (!deferral_.contains(id)) return take(id);
     if (is_comprehension(id)) return split_comprehension(id);
-    return may_stay(id) ? split_children(id) : cannot_be_read(id);
+    return deferral_.may_stay(id) ? split_children(id) : cannot_be_read(id);
   }
 
   // Syntax around expressions, no value by itself.
@@ -288,7 +168,7 @@ class Splitter {
     }
     for (NodeId loop : loops) {
       const bool waits = (tree[loop].flags & node_flag::kAsync) != 0;
-      if (waits || contains_forcing(loop) || binds_or_waits(tree, loop)) return cannot_be_read(id);
+      if (waits || deferral_.contains(loop) || binds_or_waits(tree, loop)) return cannot_be_read(id);
     }
     const Span around{context_.span(loops.front()).start, context_.span(loops.back()).end};
     Taken outer = std::exchange(taken_, Taken());
@@ -335,7 +215,7 @@ class Splitter {
       if (kind == NodeKind::FStringText || kind == NodeKind::CompareOp) continue;
       if (is_callee(child)) {
         // A method stays, its receiver travels; a builtin is found again by its name.
-        const bool is_method = kind == NodeKind::Attribute && !is_of_math(child);
+        const bool is_method = kind == NodeKind::Attribute && !deferral_.is_of_math(child);
         if (is_method && !split_receiver(tree.first_child(child))) return false;
         continue;
       }
@@ -344,7 +224,7 @@ class Splitter {
     return true;
   }
 
-  bool split_receiver(NodeId id) { return contains_forcing(id) || is_literal(id) ? split(id) : take(id); }
+  bool split_receiver(NodeId id) { return deferral_.contains(id) || is_literal(id) ? split(id) : take(id); }
 
   // Read in place, and handed to the function as a parameter.
   bool take(NodeId id) {
@@ -374,6 +254,7 @@ class Splitter {
 
   const MendContext& context_;
   const ModuleFacts& facts_;
+  const Deferral deferral_;
   const Span statement_;
   NodeId call_;
   Taken taken_;
@@ -383,63 +264,7 @@ class Splitter {
   std::string reason_;
 };
 
-// Whether a name, or that on which attributes are, is one of the module or a builtin, and not assigned here: that is
-// written back after the graph.
-bool is_global(const Tree& tree, const Scopes& scopes, NodeId id) {
-  while (tree.kind(id) == NodeKind::Attribute) id = tree.first_child(id);
-  const SymbolId symbol = scopes.symbol(id);
-  if (!symbol) return false;
-  const Symbol& found = scopes[symbol];
-  return (found.is_global() && !found.has(symbol_flag::kBound)) || found.scope == Scopes::module();
-}
-
-// Whether it tells of the exception that is being handled where it stands, which is gone after the graph.
-bool tells_of_exception(const MendContext& context, NodeId call) {
-  const Tree& tree = context.tree;
-  NodeId around = call;
-  do {
-    around = tree.parent(around);
-  } while (around && tree.kind(around) != NodeKind::ExceptHandler && tree.kind(around) != NodeKind::FunctionDef);
-  if (!around || tree.kind(around) != NodeKind::ExceptHandler) return false;
-  NodeId callee = tree.first_child(call);
-  if (context.token_at(tree[callee].last_token) == "exception") return true;
-  for (NodeId argument : tree.children(call)) {
-    if (tree.kind(argument) != NodeKind::Keyword) continue;
-    const std::string_view text = context.text_of(argument);
-    if (text.starts_with("exc_info") || text.starts_with("**")) return true;
-  }
-  return false;
-}
-
-bool matches(std::string_view name, std::string_view talker) {
-  if (talker.ends_with(".*")) {
-    talker.remove_suffix(1);
-    return name.starts_with(talker) && name.find('.', talker.size()) == std::string_view::npos;
-  }
-  return name == talker;
-}
-
 }  // namespace
-
-Talks talks(const MendContext& context, const Scopes& scopes, NodeId statement) {
-  const Tree& tree = context.tree;
-  if (tree.kind(statement) != NodeKind::ExprStatement) return Talks::No;
-  NodeId call = tree.first_child(statement);
-  if (tree.kind(call) != NodeKind::Call) return Talks::No;
-  NodeId callee = tree.first_child(call);
-  const std::string name = context.dotted_name(callee);
-  if (name.empty()) return Talks::No;
-  const std::vector<std::string>& talkers = context.request.talkers;
-  const auto is_talker = [&](std::string_view asked) {
-    return std::any_of(talkers.begin(), talkers.end(),
-                       [asked](std::string_view talker) { return matches(asked, talker); });
-  };
-  if (is_talker("!" + name) || tells_of_exception(context, call)) return Talks::No;
-  if (is_talker(name) && is_global(tree, scopes, callee)) return Talks::ByName;
-  const size_t dot = name.rfind('.');
-  const bool asks = dot != std::string::npos && is_talker(name.substr(dot));
-  return asks ? Talks::ByReceiver : Talks::No;
-}
 
 std::optional<Postponed> postpone(const MendContext& context, const ModuleFacts& facts, NodeId statement, Talks how,
                                   std::string& reason) {

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from graphmend._torch.graphs import is_torch_function, storage_of
+from graphmend._torch.graphs import is_torch_function, name_of, storage_of
 
 # Their derivatives only pass on, move, mask or sum what comes back.
 _KEEPS_ZERO = frozenset(
@@ -67,13 +67,13 @@ def _with_gradients(end: torch.fx.Node) -> set[torch.fx.Node]:
         node = waiting.pop()
         if node not in found and _requires_grad(node.meta.get("example_value")):
             found.add(node)
-            waiting += node.all_input_nodes[:1] if _name_of(node) in _ASKS_OTHER else node.all_input_nodes
+            waiting += node.all_input_nodes[:1] if name_of(node) in _ASKS_OTHER else node.all_input_nodes
     return found
 
 
 def _needed(node: torch.fx.Node) -> list[torch.fx.Node]:
     """What a derivative is computed of."""
-    name = _name_of(node)
+    name = name_of(node)
     return [node] if name == "relu" else node.all_input_nodes[_SAVES.get(name, slice(0))]
 
 
@@ -83,12 +83,8 @@ def _requires_grad(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.requires_grad
 
 
-def _name_of(node: torch.fx.Node) -> str:
-    return str(node.target) if node.op == "call_method" else getattr(node.target, "__name__", "")
-
-
 def _keeps_zero(node: torch.fx.Node) -> bool:
-    name = _name_of(node)
+    name = name_of(node)
     if node.op == "call_function" and not (is_torch_function(node.target) and _is_of_torch(node.target)):
         return False
     if name == "getitem" and not isinstance(node.args[0].meta["example_value"], torch.Tensor):

@@ -222,10 +222,10 @@ def remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str]) -> None
             stands_for[each] & stands_for[storage_of(result)] for each in others
         ):
             reason = "two results may be one tensor"
+        elif result.meta["example_value"].requires_grad and (storage_of(result), _history(result)) in printed:
+            reason = "its result is shown, which says by what it was made"
         elif result.meta["example_value"].requires_grad:
             reason = spoils_gradients(one, other, changes.storages, outside.union(returned), output.args[0])
-            if (storage_of(result), _history(result)) in printed:
-                reason = "its result is shown, which says by what it was made"
         if reason is not None:
             declined[site] = reason
             raise TraceAgain(restart_reason=reason)

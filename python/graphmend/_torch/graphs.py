@@ -172,12 +172,17 @@ def graph_facts(graph: torch.fx.GraphModule) -> GraphFacts:
 _IN_PLACE_OPERATORS = {"setitem", *"iadd isub imul itruediv ifloordiv imod ipow iand ior ixor".split()}
 
 
+def name_of(node: torch.fx.Node) -> str:
+    """The name of the function or method that a node calls; of others nothing."""
+    return node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
+
+
 def changes_in_place(node: torch.fx.Node) -> list[torch.fx.Node]:
     """The operands that a node changes."""
     if not node.op.startswith("call"):
         return []
     changed: list[Any] = []
-    name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
+    name = name_of(node)
     says_so = name.endswith("_") and not name.endswith("__")
     if says_so or name.strip("_") in _IN_PLACE_OPERATORS or _is_told_to(node):
         changed.append(node.args[0] if node.args else node.kwargs.get("input"))
@@ -227,7 +232,7 @@ def _gives_back(node: torch.fx.Node) -> torch.fx.Node | None:
         for each in node.all_input_nodes:
             if each.meta.get("example_value") is value:
                 return each
-    if getattr(node.target, "__name__", "") not in _DROPOUTS:
+    if node.op != "call_function" or name_of(node) not in _DROPOUTS:
         return None
     # One that is off does so, but not while only shapes are known.
     operands = node.kwargs | dict(zip(("input", "p", "training"), node.args, strict=False))

@@ -1,0 +1,70 @@
+// Who only talks. In: a statement, the names that were found to talk. Out: whether, and by what, it is known to.
+#include "mend/talks.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace graphmend {
+
+namespace {
+
+// Whether a name, or that on which attributes are, is one of the module or a builtin, and not assigned here: that is
+// written back after the graph.
+bool is_global(const Tree& tree, const Scopes& scopes, NodeId id) {
+  while (tree.kind(id) == NodeKind::Attribute) id = tree.first_child(id);
+  const SymbolId symbol = scopes.symbol(id);
+  if (!symbol) return false;
+  const Symbol& found = scopes[symbol];
+  return (found.is_global() && !found.has(symbol_flag::kBound)) || found.scope == Scopes::module();
+}
+
+// Whether it tells of the exception that is being handled where it stands, which is gone after the graph.
+bool tells_of_exception(const MendContext& context, NodeId call) {
+  const Tree& tree = context.tree;
+  NodeId around = call;
+  do {
+    around = tree.parent(around);
+  } while (around && tree.kind(around) != NodeKind::ExceptHandler && tree.kind(around) != NodeKind::FunctionDef);
+  if (!around || tree.kind(around) != NodeKind::ExceptHandler) return false;
+  NodeId callee = tree.first_child(call);
+  if (context.token_at(tree[callee].last_token) == "exception") return true;
+  for (NodeId argument : tree.children(call)) {
+    if (tree.kind(argument) != NodeKind::Keyword) continue;
+    const std::string_view text = context.text_of(argument);
+    if (text.starts_with("exc_info") || text.starts_with("**")) return true;
+  }
+  return false;
+}
+
+bool matches(std::string_view name, std::string_view talker) {
+  if (talker.ends_with(".*")) {
+    talker.remove_suffix(1);
+    return name.starts_with(talker) && name.find('.', talker.size()) == std::string_view::npos;
+  }
+  return name == talker;
+}
+
+}  // namespace
+
+Talks talks(const MendContext& context, const Scopes& scopes, NodeId statement) {
+  const Tree& tree = context.tree;
+  if (tree.kind(statement) != NodeKind::ExprStatement) return Talks::No;
+  NodeId call = tree.first_child(statement);
+  if (tree.kind(call) != NodeKind::Call) return Talks::No;
+  NodeId callee = tree.first_child(call);
+  const std::string name = context.dotted_name(callee);
+  if (name.empty()) return Talks::No;
+  const std::vector<std::string>& talkers = context.request.talkers;
+  const auto is_talker = [&](std::string_view asked) {
+    return std::any_of(talkers.begin(), talkers.end(),
+                       [asked](std::string_view talker) { return matches(asked, talker); });
+  };
+  if (is_talker("!" + name) || tells_of_exception(context, call)) return Talks::No;
+  if (is_talker(name) && is_global(tree, scopes, callee)) return Talks::ByName;
+  const size_t dot = name.rfind('.');
+  const bool asks = dot != std::string::npos && is_talker(name.substr(dot));
+  return asks ? Talks::ByReceiver : Talks::No;
+}
+
+}  // namespace graphmend

@@ -1,0 +1,22 @@
+// Whether a statement is a call of something that only talks to the outside: `print`, a logger's method, a warning.
+#pragma once
+
+#include <cstdint>
+
+#include "facts/scopes.h"
+#include "mend/context.h"
+
+namespace graphmend {
+
+// How it is known that a statement is a call of something that only talks.
+enum class Talks : uint8_t {
+  No,
+  // By the name of a global.
+  ByName,
+  // By what a method is called on, which is seen when it is traced, and travels with the values.
+  ByReceiver,
+};
+
+Talks talks(const MendContext& context, const Scopes& scopes, NodeId statement);
+
+}  // namespace graphmend
