@@ -17,7 +17,7 @@ pytest.importorskip("torch")
 
 import faulty_calls
 import torch
-from compiled_calls import differences, observe
+from compiled_calls import differences, numbers, observe, same_program
 from faulty_calls import InjectedError, Switch, failing
 
 from graphmend._mending import effects
@@ -186,6 +186,38 @@ def test_an_effect_that_raises_by_itself() -> None:
             expected = observe(original, (GOOD,), __file__, original)
             seen = observe(compiled, (GOOD,), __file__, twin)
         assert not differences(expected, seen)
+
+
+def raises_on_a_later_line(x: torch.Tensor) -> torch.Tensor:
+    print(
+        "a",
+        1 / (x[0].item() - 3),
+    )
+    return x + 1
+
+
+def raises_in_a_comprehension(x: torch.Tensor) -> torch.Tensor:
+    print("a", [1 / (v.item() - 3) for v in x])
+    return x + 1
+
+
+def raises_in_a_helper(x: torch.Tensor) -> torch.Tensor:
+    return raises_on_a_later_line(x * 1.0) * 2
+
+
+def raises_and_tells(x: torch.Tensor) -> torch.Tensor:
+    try:
+        print(f"{1 / (x[0].item() - 3)}")
+    except ZeroDivisionError as error:
+        raise ValueError("told") from error
+    return x + 1
+
+
+@pytest.mark.parametrize(
+    "function", [raises_on_a_later_line, raises_in_a_comprehension, raises_in_a_helper, raises_and_tells]
+)
+def test_the_line_and_the_columns_of_what_raises_inside_of_an_effect(function: Callable[..., Any]) -> None:
+    same_program(function, numbers(1.0, 3.0, 2.0), __file__, speculate=False)
 
 
 def test_code_that_others_have_made_of_the_same_file() -> None:

@@ -117,9 +117,9 @@ def deliver(site: str, spec: str, ints: Iterable[int], tensors: Iterable[torch.T
 
 
 def without_delivery(site: str, error: BaseException) -> BaseException:
-    """What an effect raised, with a traceback that begins inside of its statement."""
+    """What an effect raised, with a traceback that begins in its statement."""
     traceback = error.__traceback__
     code = _effects[site].function.__code__ if site in _effects else None
     while traceback is not None and traceback.tb_frame.f_code is not code:
         traceback = traceback.tb_next
-    return error.with_traceback(traceback.tb_next if traceback else None)
+    return error.with_traceback(traceback)
