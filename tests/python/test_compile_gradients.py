@@ -254,3 +254,30 @@ def test_an_operand_that_draws_is_evaluated_where_python_does(bound: float) -> N
         return x * 2
 
     same_program(bounded, [(torch.ones(3),), (torch.ones(3) * 2,), (torch.zeros(3),)], __file__)
+
+
+class Switched(torch.nn.Module):  # type: ignore[misc,unused-ignore]
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(3))
+        self.register_buffer("on", torch.tensor(False))
+
+    def forward(self, x: Any) -> Any:
+        y = x * self.weight
+        if self.on:
+            y = y * 2
+        return y
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
+def test_a_buffer_that_decides_may_change_before_the_backward(backend: str) -> None:
+    original, twin = Switched(), Switched()
+    compiled = mended_compile(twin, backend=backend, fullgraph=True)
+    for on in (True, False, True):
+        for model, call in ((original, original), (twin, compiled)):
+            model.weight.grad = None
+            result = call(torch.tensor([1.0, 2.0, 3.0]))
+            model.on.fill_(on)
+            result.sum().backward()
+        assert torch.equal(original.weight.grad, twin.weight.grad)
+    assert [entry.mend for entry in compiled.report.mended] == ["select"]

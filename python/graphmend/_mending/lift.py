@@ -18,6 +18,7 @@ from graphmend._torch.graphs import (
     GraphFacts,
     changes_in_place,
     graph_facts,
+    keep_for_backward,
     made_of,
     passed_on,
     storage_of,
@@ -229,6 +230,7 @@ def remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str]) -> None
         if reason is not None:
             declined[site] = reason
             raise TraceAgain(restart_reason=reason)
+        keep_for_backward(result.args[0])
         graph.graph.erase_node(marker)
     graph.recompile()
 

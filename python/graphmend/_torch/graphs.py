@@ -9,6 +9,7 @@ import torch
 import torch._dynamo
 from torch._dynamo.source import RandomValueSource
 from torch.fx._lazy_graph_module import _LazyGraphModule
+from torch.utils.checkpoint import CheckpointPolicy
 
 from graphmend._torch.markers import marker_name
 from graphmend._torch.tensors import memory_of
@@ -18,6 +19,11 @@ def finish_graph(graph: torch.fx.GraphModule) -> None:
     """Makes the code of a changed graph now: made late, its first call goes through a wrapper that prints errors."""
     graph.recompile()
     _LazyGraphModule.force_recompile(graph)
+
+
+def keep_for_backward(node: torch.fx.Node) -> None:
+    """Has a node's value kept for the backward graph, which would else make it again of what may have changed since."""
+    node.meta["recompute"] = CheckpointPolicy.MUST_SAVE
 
 
 def loses_number(graph: torch.fx.GraphModule) -> bool:
