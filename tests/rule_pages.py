@@ -30,7 +30,7 @@ _DECLARED = re.compile(r"^@graphmend\.effect\ndef (\w+)", re.MULTILINE)
 # What only talks to the outside in the examples; the run time finds these in a module's globals.
 _LOGGING = "debug info warning error critical exception log".split()
 _TALKERS = ["print", "logger.*", "warnings.warn", "sys.stdout.write", "sys.stderr.write"]
-_TALKERS += [f"logging.{function}" for function in _LOGGING]
+_TALKERS += [f"{owner}.{function}" for owner in ("logging", "logging.getLogger()") for function in _LOGGING]
 _TALKERS += [f".{method}" for method in (*_LOGGING, "write")]
 _TALKERS += ["!logger.setLevel", "!logger.isEnabledFor"]
 

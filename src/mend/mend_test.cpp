@@ -41,6 +41,9 @@ TEST(Mend, PostponeAsksWhatAMethodIsCalledOn) {
   EXPECT_EQ(made.mended.mends[0].outlined.text,
             "def f(__graphmend_0__, __graphmend_1__, ):\n __graphmend_0__.info('at', __graphmend_1__)\n");
   EXPECT_NE(Case("def f(self, x):\n    self.log.info(x)\n", {2}, {".info", "!self.log.info"}).reason(), "");
+  const char* asked = "def f(x):\n    logging.getLogger('a').info(x)\n";
+  EXPECT_TRUE(Case(asked, {2}, {".info", "logging.getLogger().info"}).shows("post('S', x)) or logging.getLogger("));
+  EXPECT_NE(Case(asked, {2}, {".info"}).reason(), "");
   EXPECT_NE(Case("def f(self, x):\n    self.log.other(x)\n", {2}, {".info"}).reason(), "");
   EXPECT_NE(Case("def f(self, x):\n    make().info(x)\n", {2}, {".info"}).reason(), "");
 }

@@ -12,7 +12,7 @@ namespace {
 // Whether a name, or that on which attributes are, is one of the module or a builtin, and not assigned here: that is
 // written back after the graph.
 bool is_global(const Tree& tree, const Scopes& scopes, NodeId id) {
-  while (tree.kind(id) == NodeKind::Attribute) id = tree.first_child(id);
+  while (tree.kind(id) == NodeKind::Attribute || tree.kind(id) == NodeKind::Call) id = tree.first_child(id);
   const SymbolId symbol = scopes.symbol(id);
   if (!symbol) return false;
   const Symbol& found = scopes[symbol];
@@ -37,6 +37,17 @@ bool tells_of_exception(const MendContext& context, NodeId call) {
   return false;
 }
 
+// A callee's name; what is asked for by a call has its name with `()`: `logging.getLogger().info`.
+std::string name_of(const MendContext& context, NodeId callee) {
+  const Tree& tree = context.tree;
+  if (tree.kind(callee) != NodeKind::Attribute || tree.kind(tree.first_child(callee)) != NodeKind::Call) {
+    return context.dotted_name(callee);
+  }
+  const std::string asked = context.dotted_name(tree.first_child(tree.first_child(callee)));
+  if (asked.empty()) return "";
+  return asked + "()." + std::string(context.token_at(tree[callee].last_token));
+}
+
 bool matches(std::string_view name, std::string_view talker) {
   if (talker.ends_with(".*")) {
     talker.remove_suffix(1);
@@ -53,7 +64,7 @@ Talks talks(const MendContext& context, const Scopes& scopes, NodeId statement) 
   NodeId call = tree.first_child(statement);
   if (tree.kind(call) != NodeKind::Call) return Talks::No;
   NodeId callee = tree.first_child(call);
-  const std::string name = context.dotted_name(callee);
+  const std::string name = name_of(context, callee);
   if (name.empty()) return Talks::No;
   const std::vector<std::string>& talkers = context.request.talkers;
   const auto is_talker = [&](std::string_view asked) {
@@ -63,7 +74,7 @@ Talks talks(const MendContext& context, const Scopes& scopes, NodeId statement) 
   if (is_talker("!" + name) || tells_of_exception(context, call)) return Talks::No;
   if (is_talker(name) && is_global(tree, scopes, callee)) return Talks::ByName;
   const size_t dot = name.rfind('.');
-  const bool asks = dot != std::string::npos && is_talker(name.substr(dot));
+  const bool asks = dot != std::string::npos && name[dot - 1] != ')' && is_talker(name.substr(dot));
   return asks ? Talks::ByReceiver : Talks::No;
 }
 

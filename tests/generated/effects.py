@@ -30,6 +30,7 @@ def shown(w: Writer) -> str:
         (0.4, lambda w: f'"mean " + str({item(w)})'),
         (0.3, lambda w: _used(w, "shown.lazy", "TAG")),
         (0.5, lambda w: _used(w, "shown.comprehension", _comprehension(w))),
+        (0.5, lambda w: _used(w, "shown.raises", _raising(w))),
         (0.3, lambda w: "None"),
     ]
     if w.frame.has_self:
@@ -57,6 +58,11 @@ def _comprehension(w: Writer) -> str:
             f"[[float(v) for v in row] for row in {name}]",
         ]
     )
+
+
+def _raising(w: Writer) -> str:
+    """What raises for some values, inside of what is shown."""
+    return w.choose([f"1 / round({item(w)})", f"[1, 2, 3][round({item(w)})]", f"7 // int({item(w)})"])
 
 
 def _used(w: Writer, feature: str, text: str) -> str:

@@ -124,6 +124,27 @@ class Counting(torch.nn.Module):  # type: ignore[misc,unused-ignore]
         return x * self.log.count
 
 
+def divides_in_vain(x: torch.Tensor) -> torch.Tensor:
+    logging.getLogger("talking").debug("%s", 1 / (x[0].item() - 2))
+    return x + 1
+
+
+def reads_too_many(x: torch.Tensor) -> torch.Tensor:
+    logging.getLogger("talking").debug("%s", x.item())
+    return x + 1
+
+
+def shows_as_whole(x: torch.Tensor) -> torch.Tensor:
+    logging.getLogger("talking").debug(f"{x[0].item():d}")
+    return x + 1
+
+
+@pytest.mark.parametrize("function", [divides_in_vain, reads_too_many, shows_as_whole])
+def test_what_raises_at_a_level_that_is_off(function: Callable[..., Any]) -> None:
+    """Python evaluates a call's arguments before the logger can say that it wants none."""
+    same_program(function, CALLS, __file__, fullgraph=True)
+
+
 @pytest.mark.parametrize("speculate", [True, False])
 def test_what_does_more_than_talk_stays(speculate: bool) -> None:
     compiled = same_program(Counting(), CALLS, __file__, speculate=speculate)

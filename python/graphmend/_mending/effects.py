@@ -6,6 +6,7 @@ function name, so that log records, warnings and tracebacks look as if the state
 
 import ast
 import logging
+import re
 import warnings
 import weakref
 from collections.abc import Iterable, Sequence
@@ -42,12 +43,17 @@ class Effect:
     receiver: str
     # It asks who called it.
     looks_at_stack: bool
+    # What it shows can be made of any values, so long as what `item()` is called on has one element. Eager makes it
+    # even if nobody wants to see it, and may raise there.
+    never_raises: bool
 
     def run(self, spec: str, ints: Iterable[int], tensors: Iterable[torch.Tensor]) -> None:
         travels = self.receiver == _RECEIVER
         receiver = _talkers[int(first_constant(spec))]() if travels else self.function.__globals__.get(self.receiver)
-        if _is_off(receiver, self.method):
-            return
+        if self.never_raises and _is_off(receiver, self.method):
+            tensors = list(tensors)
+            if all(tensor.numel() == 1 for tensor in tensors):
+                return
         stack, values = rebuild(spec, ints, tensors)
         if travels:
             values[0] = receiver
@@ -83,7 +89,29 @@ def define(site: str, text: str, function: FunctionType) -> None:
     # `Logger.warn` warns its caller that it is deprecated; `warnings.warn` may have its level as third argument.
     warns = method == "warn" or (isinstance(callee, ast.Name) and function.__globals__.get(callee.id) is warnings.warn)
     looks = bool(keywords & {"stacklevel", "stack_info", None}) or warns
-    _effects[site] = Effect(function, method, receiver, looks)
+    shown = [*call.args, *(keyword.value for keyword in call.keywords)]
+    _effects[site] = Effect(function, method, receiver, looks, all(map(_never_raises, shown)))
+
+
+def _never_raises(shown: ast.expr) -> bool:
+    """Whether an expression of the values that travel can be evaluated whatever they are."""
+    if isinstance(shown, ast.Call):
+        callee = shown.func
+        is_method = isinstance(callee, ast.Attribute) and callee.attr in ("item", "tolist", "detach")
+        return is_method and not shown.args and _never_raises(callee.value)  # type: ignore[attr-defined]
+    if isinstance(shown, ast.FormattedValue):
+        return _never_raises(shown.value) and (shown.format_spec is None or _fits(shown.format_spec, shown.value))
+    if isinstance(shown, ast.JoinedStr):
+        return all(map(_never_raises, shown.values))
+    if isinstance(shown, (ast.Tuple, ast.List)):
+        return all(map(_never_raises, shown.elts))
+    return isinstance(shown, (ast.Constant, ast.Name))
+
+
+def _fits(form: ast.expr, shown: ast.expr) -> bool:
+    """Whether what is shown is a number, in a form that every number has."""
+    is_number = isinstance(shown, ast.Call) and isinstance(shown.func, ast.Attribute) and shown.func.attr == "item"
+    return is_number and re.fullmatch(r"f'\d*(\.\d+)?[efg]'", ast.unparse(form)) is not None
 
 
 def looks_at_stack(site: str) -> bool:

@@ -42,6 +42,9 @@ def names_in(space: dict[str, Any]) -> list[str]:
             names += [f"{name}.*", *(f"!{name}.{method}" for method in _NO_TALK)]
         elif value is logging:
             names += [f"{name}.{function}" for function in _LOGGING_FUNCTIONS]
+            names += _methods_of_any_logger(f"{name}.getLogger")
+        elif value is logging.getLogger:
+            names += _methods_of_any_logger(name)
         elif value is warnings:
             names.append(f"{name}.warn")
         elif value is warnings.warn or any(value is getattr(logging, function) for function in _LOGGING_FUNCTIONS):
@@ -52,6 +55,14 @@ def names_in(space: dict[str, Any]) -> list[str]:
             names.append(f"{name}.write")
     methods = {*_METHODS, *(function.__name__ for function in _all_declared() if hasattr(function, "__name__"))}
     return [*names, *_names_of_declared(space), *(f".{method}" for method in sorted(methods))]
+
+
+def _methods_of_any_logger(function: str) -> list[str]:
+    """The methods of what a call of the function gives, whichever logger that is."""
+    loggers = [logger for logger in logging.Logger.manager.loggerDict.values() if isinstance(logger, logging.Logger)]
+    if _is_users(logging.getLoggerClass()) or not all(map(_only_logs, loggers)):
+        return []
+    return [f"{function}().{method}" for method in _LOGGING_FUNCTIONS]
 
 
 def talks(receiver: object, method: str) -> bool:
