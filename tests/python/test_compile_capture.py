@@ -200,3 +200,74 @@ def test_a_size_that_python_needs_is_predicted_instead() -> None:
 
     compiled = same_program(some, masked_calls([3, 3, 3]), __file__)
     assert {entry.mend for entry in compiled.report.mended} == {"speculate"}
+
+
+class Experts(torch.nn.Module):  # type: ignore[misc,unused-ignore]
+    """Each row goes to the expert of its number; who gets none is left out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.experts = torch.nn.ModuleList(torch.nn.Linear(2, 2) for _ in range(3))
+
+    def forward(self, x: Any, chosen: Any) -> Any:
+        out = torch.zeros_like(x)
+        for number, expert in enumerate(self.experts):
+            rows = (chosen == number).nonzero().squeeze(-1)
+            if rows.numel() == 0:
+                continue
+            out.index_add_(0, rows, expert(x[rows]))
+        return out
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_what_a_comparison_of_a_size_comes_to_is_predicted(backend: str) -> None:
+    """The sizes are others in each call, and the graph is the same."""
+    torch.manual_seed(0)
+    counts = [(2, 3, 4), (3, 4, 2), (2, 2, 5), (3, 3, 3), (5, 2, 2), (0, 4, 5), (0, 5, 4), (2, 5, 2)]
+    chosen = [torch.arange(3).repeat_interleave(torch.tensor(each)) for each in counts]
+    calls = [(torch.randn(9, 2), each) for each in chosen]
+    compiled = same_program(Experts(), calls, __file__, backend=backend)
+    assert [entry.mend for entry in compiled.report.mended] == ["capture", "speculate"]
+    assert not compiled.report.left and compiled.report.misses == 2
+
+
+def raises_for_many(x: torch.Tensor) -> torch.Tensor:
+    many = (x > 0).sum().item()
+    if many > 2:
+        raise ValueError(f"{many} are too many")
+    return x * many
+
+
+def divides_unless_none(x: torch.Tensor) -> torch.Tensor:
+    count = x[x > 0].shape[0]
+    return x / count if count else x
+
+
+def is_one_of_two(x: torch.Tensor) -> torch.Tensor:
+    count = (x > 0).nonzero().numel()
+    if count == 0 or x.sum() > 100:
+        return x - 1
+    return x + count
+
+
+def is_large(x: torch.Tensor) -> torch.Tensor:
+    mean = x.mean().item()
+    if not mean > 4:
+        return x * mean
+    return x / mean
+
+
+@pytest.mark.parametrize("backend", ["eager", "inductor"])
+@pytest.mark.parametrize("program", [raises_for_many, divides_unless_none, is_one_of_two, is_large])
+def test_tests_of_numbers_that_are_captured(program: Callable[..., Any], backend: str) -> None:
+    rows = [
+        [1.0, 2.0, -1.0],
+        [3.0, -1.0, -1.5],
+        [1.0, 2.0, 3.5],
+        [-1.0, -2.0, -3.0],
+        [-1.0, 2.5, -3.0],
+        [70.0, 60.0, -1.0],
+    ]
+    calls = [(torch.tensor(row),) for row in rows]
+    compiled = same_program(program, calls, __file__, backend=backend)
+    assert not compiled.report.left and "capture" in {entry.mend for entry in compiled.report.mended}

@@ -16,6 +16,7 @@ from typing import Any
 
 from graphmend._mending import mended_code, speculate
 from graphmend._mending.backend import MendedBackend
+from graphmend._mending.learnt import Captures
 from graphmend._mending.mended_file import Mend
 from graphmend._mending.recovery import Recovery
 from graphmend._mending.substitutes import is_inside, names_for
@@ -50,6 +51,8 @@ _MAX_RAISED = 8
 _TALKING = frozenset(["postpone"])
 # What needs no prediction.
 _EXACT = frozenset(["postpone", "check", "select", "substitute"])
+# What decides a test.
+_DECIDES = frozenset(["check", "select", "speculate"])
 # Nothing is changed in the source: Dynamo itself traces the number as a symbol.
 _CAPTURE = Mend("capture", line=0, start=0, end=0, site="", outlined="", pieces=(), class_name="")
 
@@ -240,9 +243,18 @@ class MendingCallback:
         if not self.backend.frame.captures:
             return False
         captures = self.backend.learnt(code).captures
-        is_needed = error is not None and hangs_on_symbol(error)
-        self.report.take_back(captures.refuse_place() if is_needed else captures.refuse_setting())
+        if error is None or not hangs_on_symbol(error):
+            self.report.take_back(captures.refuse_setting())
+        elif not self._predict_test(break_place(error), captures):
+            self.report.take_back(captures.refuse_place())
         return True
+
+    def _predict_test(self, place: Place | None, captures: Captures) -> bool:
+        """Predicts what a test of a symbol comes to, which changes less than the number does, if it is not done yet."""
+        if place is None or not self.backend.speculates or captures.has(_place(place)):
+            return False
+        mend = mended_code.mend(place, self.backend.frame.traced, True, only=_DECIDES)
+        return isinstance(mend, Mend) and self._note(place, mend)
 
     def _unselect(self, place: Place) -> bool:
         """Branches around a break that stays are not selected: their sides would be joined outside of the graph."""

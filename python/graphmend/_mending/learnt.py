@@ -12,6 +12,10 @@ class Captures:
         # Settings, and files and lines, for which it was in vain.
         self.refused: set[str | tuple[str, int]] = set()
 
+    def has(self, place: tuple[str, int]) -> bool:
+        """Whether a symbol was wanted there."""
+        return any(place in places for places in self.places.values())
+
     def refuse_place(self) -> list[tuple[str, int]]:
         """Does without the symbol that was wanted last; its place."""
         setting, places = self.places.popitem()

@@ -11,6 +11,7 @@ from graphmend._mending.marks_asked import carries, is_declined, mends_apply, ow
 from graphmend._mending.stack import Caller
 from graphmend._mending.values import describe, describe_stack
 from graphmend._torch.tracing import assume_constant_result, is_ours, takes_objects, traced_stack
+from graphmend._torch.variables import was_read
 
 
 @assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
@@ -82,8 +83,17 @@ def as_flag(value: torch.Tensor) -> torch.Tensor:
     return value.detach().reshape(()) != 0
 
 
+def as_tensor(test: Any) -> Any:
+    """A test as it is; that of a number that was read from a tensor as a tensor again."""
+    if torch.compiler.is_dynamo_compiling() and was_read(test):
+        # Where the number is, which may not be where tensors are made by default.
+        return torch.full((), test if isinstance(test, bool) else test != 0, device="cpu")
+    return test
+
+
 def check(site: str, value: Any, predicted: bool) -> Any:
     """The predicted truth of a test, with a marker that compares it with the real one after the graph."""
+    value = as_tensor(value)
     if not isinstance(value, torch.Tensor) or value.numel() != 1:
         return value
     if not torch.compiler.is_dynamo_compiling():
@@ -153,6 +163,7 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 
 def truth(value: Any) -> Any:
     """`bool(value)`"""
+    value = as_tensor(value)
     return as_flag(value) if isinstance(value, torch.Tensor) and value.numel() == 1 else bool(value)
 
 
@@ -173,6 +184,7 @@ def allclose(one: Any, other: Any, *args: Any, **kwargs: Any) -> Any:
 
 def negate(value: Any) -> Any:
     """`not value`"""
+    value = as_tensor(value)
     if isinstance(value, torch.Tensor) and value.numel() == 1:
         return torch.logical_not(as_flag(value))
     return not value
@@ -180,9 +192,10 @@ def negate(value: Any) -> Any:
 
 def either(left: Any, right: Callable[[], Any]) -> Any:
     """`left or right()`"""
+    left = as_tensor(left)
     if not isinstance(left, torch.Tensor) or left.numel() != 1:
         return left or right()
-    other = right()
+    other = as_tensor(right())
     if isinstance(other, torch.Tensor) and other.numel() == 1:
         return torch.logical_or(as_flag(left), as_flag(other))
     return True if other else left
@@ -190,9 +203,10 @@ def either(left: Any, right: Callable[[], Any]) -> Any:
 
 def both(left: Any, right: Callable[[], Any]) -> Any:
     """`left and right()`"""
+    left = as_tensor(left)
     if not isinstance(left, torch.Tensor) or left.numel() != 1:
         return left and right()
-    other = right()
+    other = as_tensor(right())
     if isinstance(other, torch.Tensor) and other.numel() == 1:
         return torch.logical_and(as_flag(left), as_flag(other))
     return left if other else False

@@ -104,7 +104,8 @@ def _pick(site: str, flag: torch.Tensor, one: Any, other: Any) -> Any:
             return trace_again_without(site, "the sides differ in shape, dtype or device")
         if one.requires_grad != other.requires_grad:
             return trace_again_without(site, "the sides differ in requires_grad")
-        result = torch.where(flag, one, other)
+        # A number that was read from a tensor is in the processor's memory.
+        result = torch.where(flag if flag.device == one.device else flag.to(one.device), one, other)
         if result.stride() != one.stride() or result.stride() != other.stride():
             return trace_again_without(site, "the sides differ in their strides")
         torch.ops.graphmend.joined(site, result, one, other)

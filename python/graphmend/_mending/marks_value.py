@@ -7,7 +7,7 @@ import torch
 
 from graphmend._mending import speculate
 from graphmend._mending.marks_asked import carries, decline, mends_apply, own_backend
-from graphmend._mending.marks_post import as_flag
+from graphmend._mending.marks_post import as_flag, as_tensor
 from graphmend._torch.tracing import TraceAgain, assume_constant_result, last_wanted, trace_attempt
 
 
@@ -72,15 +72,22 @@ def expect(site: str, tensor: torch.Tensor) -> Any:
     # Built in the trace, so that each call has a list of its own.
     items = [_without_source(_item(text, i)) for i in range(tensor.numel())]
     value = _nested(items, tensor.shape, 0, 0)
-    expected = torch.tensor(items, dtype=tensor.dtype, device=tensor.device).reshape(tensor.shape)
-    actual = tensor.detach()
+    torch.ops.graphmend.predicted(key, text, tensor, _differs(tensor.detach(), items))
+    return value
+
+
+def _differs(actual: torch.Tensor, items: list[Any]) -> torch.Tensor:
+    """Whether a tensor's elements are others than these."""
+    if actual.dtype == torch.bool and actual.dim() == 0:
+        # Inductor cannot compare the truth of a symbol with a constant.
+        return torch.logical_not(actual) if items[0] else actual
+    expected = torch.tensor(items, dtype=actual.dtype, device=actual.device).reshape(actual.shape)
     differs = actual != expected
-    if tensor.is_floating_point():
+    if actual.is_floating_point():
         # Zeros have signs, and a NaN is what was predicted if a NaN was.
         differs = torch.logical_or(differs, torch.signbit(actual) != torch.signbit(expected))
         differs = torch.logical_and(differs, torch.logical_not(torch.isnan(actual) & torch.isnan(expected)))
-    torch.ops.graphmend.predicted(key, text, tensor, differs.any())
-    return value
+    return differs.any()
 
 
 def _nested(items: list[Any], shape: tuple[int, ...], dim: int, start: int) -> Any:
@@ -117,7 +124,8 @@ def value(site: str, kind: str, tensor: Any) -> Any:
 
 
 def truth_of(site: str, test: Any) -> Any:
-    """The truth of a test that is a tensor; anything else as it is."""
+    """The truth of a test that is a tensor, or a number that was read from one; anything else as it is."""
+    test = as_tensor(test)
     if isinstance(test, torch.Tensor) and test.numel() == 1:
         predicted = expect(site, as_flag(test))
         if predicted is not None:

@@ -5,6 +5,7 @@ import functools
 import linecache
 import logging
 import os
+import re
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -57,7 +58,8 @@ def break_place(error: BaseException) -> Place | None:
         return None
     frame = stack[-1]
     message = str(error)
-    gb_type = getattr(error, "gb_type", None) or message.split("\n")[0]
+    needs_symbol = re.search(r"Could not .*data-dependent expression", message)
+    gb_type = getattr(error, "gb_type", None) or (needs_symbol[0] if needs_symbol else message.split("\n")[0])
     columns = (getattr(frame, "colno", None), getattr(frame, "end_colno", None))
     if getattr(frame, "end_lineno", None) != frame.lineno:
         columns = (None, None)

@@ -9,7 +9,8 @@ import operator
 from typing import Any
 
 import torch
-from torch._dynamo.variables import ConstantVariable, ExceptionVariable, TensorVariable
+from torch._dynamo.variables import ConstantVariable, ExceptionVariable, SymNodeVariable, TensorVariable
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 from graphmend._torch.graphs import storage_of
 from graphmend._torch.tensors import memory_of
@@ -23,6 +24,13 @@ _CAN_CHANGE = hasattr(TensorVariable, "synchronize_attributes")
 def assertion_error(translator: Any, *args: Any) -> Any:
     """`AssertionError(*args)`. Dynamo's own rule for it wants text."""
     return ExceptionVariable(AssertionError, [arg.realize() for arg in args], {})
+
+
+@on_variables
+def was_read(translator: Any, value: Any) -> Any:
+    """Whether a value is a number that was read from a tensor, or the truth of one, which the trace does not know."""
+    number = value.realize()
+    return ConstantVariable.create(isinstance(number, SymNodeVariable) and bool(free_unbacked_symbols(number.sym_num)))
 
 
 @on_variables
