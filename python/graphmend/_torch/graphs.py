@@ -12,6 +12,7 @@ from torch.fx._lazy_graph_module import _LazyGraphModule
 from torch.utils.checkpoint import CheckpointPolicy
 
 from graphmend._torch.markers import marker_name
+from graphmend._torch.modes import Modes
 from graphmend._torch.tensors import memory_of
 
 
@@ -154,12 +155,16 @@ def graph_facts(graph: torch.fx.GraphModule) -> GraphFacts:
         inputs.append(value)
     # Hooks on saved tensors belong to the real run.
     hooks = torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor, lambda tensor: tensor)
-    with hooks, fake, enable_python_dispatcher(), Watch():
-        metadata = run_functionalized_fw_and_collect_metadata(
-            steps,
-            flat_args_descs=[PlainAOTInput(i) for i in range(len(inputs))],
-            keep_input_mutations=True,
-        )(*inputs)
+    modes = Modes()
+    try:
+        with hooks, fake, enable_python_dispatcher(), Watch():
+            metadata = run_functionalized_fw_and_collect_metadata(
+                steps,
+                flat_args_descs=[PlainAOTInput(i) for i in range(len(inputs))],
+                keep_input_mutations=True,
+            )(*inputs)
+    finally:
+        modes.restore()
     mutated = tuple(i for i, info in enumerate(metadata.input_info) if info.mutates_data)
     aliased = any(
         info.output_type == OutputType.alias_of_input and info.base_idx in mutated for info in metadata.output_info
