@@ -146,9 +146,13 @@ def _history(value: torch.fx.Node) -> str | None:
 
 
 def _shows_copies(value: torch.fx.Node) -> bool:
-    """Whether a copy would show that it is one: by its history, or by its strides."""
+    """Whether a copy would show that it is one: by its history, by its class, or by its strides."""
     tensor = value.meta["example_value"]
-    return bool(tensor.requires_grad) or torch.empty_like(tensor).stride() != tensor.stride()
+    return (
+        isinstance(tensor, torch.nn.Parameter)
+        or bool(tensor.requires_grad)
+        or torch.empty_like(tensor).stride() != tensor.stride()
+    )
 
 
 def _copied(graph: torch.fx.GraphModule, value: torch.fx.Node) -> torch.fx.Node:

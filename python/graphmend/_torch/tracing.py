@@ -190,6 +190,11 @@ def in_higher_order_op() -> bool:
     return output.current_tracer.parent is not None
 
 
+def handles_exception() -> bool:
+    """Whether the code being traced, or what has called it, stands in a handler of an exception."""
+    return len(InstructionTranslator.current_tx().exn_vt_stack) > 0
+
+
 def traced_stack() -> list[tuple[str, int, str]]:
     """File, line and function of the frames being traced, outermost first."""
     summary = torch._guards.TracingContext.extract_stack()
