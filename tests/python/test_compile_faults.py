@@ -277,3 +277,21 @@ def test_looking_at_a_graph_leaves_the_thread_as_it_was(capsys: pytest.CaptureFi
     with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor, lambda tensor: tensor):
         assert torch.ones(1, requires_grad=True).exp().requires_grad
     assert capsys.readouterr().out == "sum tensor(3.)\n"
+
+
+def test_an_operator_that_does_more_than_compute_does_it_once() -> None:
+    with torch.library._scoped_library("graphmend_told", "DEF") as library:
+        told: list[float] = []
+        library.define("tell(Tensor x) -> ()")
+        library.impl("tell", lambda x: told.append(x.max().item()), "CPU")
+        library.impl("tell", lambda x: None, "Meta")
+        library._register_effectful_op("graphmend_told::tell", torch._library.effects.EffectType.ORDERED)
+
+        def tells(x: Any) -> Any:
+            torch.ops.graphmend_told.tell(x)
+            if x.max() > 5:
+                raise ValueError("too much")
+            return x + 1
+
+        same_program(tells, numbers(1.0, 9.0, 2.0), __file__, frames=False)
+        assert told == [1.0, 9.0, 2.0] * 2

@@ -348,3 +348,14 @@ def test_tensors_of_other_classes_are_shown_as_theirs() -> None:
                     call(torch.ones(3).as_subclass(kind))
             printed.append(seen.getvalue())
         assert printed[0] == printed[1]
+
+
+def test_how_tensors_are_printed_changes_on_the_way() -> None:
+    def shows(x: Any) -> Any:
+        torch.set_printoptions(precision=2)
+        print(x / 3)
+        torch.set_printoptions(profile="default")
+        print(x / 3)
+        return x + 1
+
+    same_program(shows, CALLS, __file__)

@@ -13,6 +13,7 @@ from graphmend._mending.stack import Caller
 from graphmend._mending.values import describe, describe_mode, describe_stack
 from graphmend._torch.tracing import (
     assume_constant_result,
+    changes_print_options,
     handles_exception,
     is_ours,
     takes_objects,
@@ -37,9 +38,13 @@ def _stack_of(site: str) -> str:
 
 
 @assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
-def _tells_of_exception(site: str) -> bool:
-    """Whether an effect may tell of an exception that is handled here, also by a caller: it is gone after the graph."""
-    return own_backend() is not None and effects.tells_of_exception(site) and handles_exception()
+def _stays_for(site: str) -> str:
+    """Why a statement would show something else after the graph, if it would."""
+    if own_backend() is None:
+        return ""
+    if effects.tells_of_exception(site) and handles_exception():
+        return "it tells of the exception that is handled where it stands"
+    return "the function changes how tensors are printed" if changes_print_options() else ""
 
 
 def tracing() -> bool:
@@ -65,8 +70,9 @@ def post(site: str, *values: Any) -> bool:
     """Carries an effect's values out of the graph; where one cannot travel, the trace begins anew without."""
     if not torch.compiler.is_dynamo_compiling():
         return replay.next_is_done()
-    if _tells_of_exception(site):
-        return bool(trace_again_without(site, "it tells of the exception that is handled where it stands"))
+    reason = _stays_for(site)
+    if reason:
+        return bool(trace_again_without(site, reason))
     spec = [_stack_of(site), describe_mode()]
     ints: list[int] = []
     tensors: list[torch.Tensor] = []

@@ -75,6 +75,21 @@ def talks_to_other_processes(graph: torch.fx.GraphModule) -> bool:
     return any("c10d" in name or "torch.distributed" in name for name in names)
 
 
+def has_effects(graph: torch.fx.GraphModule) -> bool:
+    """Whether there are operators in the graph that are registered to do more than compute."""
+    from torch._higher_order_ops.effects import _get_effect
+
+    for node in graph.graph.nodes:
+        operators = [node.target]
+        if isinstance(node.target, torch._ops.OpOverloadPacket):
+            operators = [getattr(node.target, name) for name in node.target.overloads()]
+        for each in operators:
+            known = isinstance(each, (torch._ops.OpOverload, torch._ops.HigherOrderOperator))
+            if known and not marker_name(each) and _get_effect(each) is not None:
+                return True
+    return False
+
+
 @dataclass(frozen=True)
 class GraphFacts:
     """What a graph does to its inputs: indices of mutated ones, which outputs are views of which mutated inputs."""
