@@ -243,3 +243,55 @@ def test_an_interrupt_in_the_graph_passes() -> None:
     assert all(torch.equal(value, before[name]) for name, value in pair.twin.state_dict().items())
     pair.backend.switch = None
     assert pair.call(GOOD)
+
+
+def test_a_graph_that_raises_in_another_mode() -> None:
+    weight = torch.nn.Parameter(torch.ones(3))
+
+    def read(i: Any) -> Any:
+        with torch.no_grad():
+            return weight[i].sum()
+
+    def caught(x: Any, i: Any) -> Any:
+        if x.max() > 100:
+            raise ValueError("too much")
+        try:
+            found = read(i)
+        except IndexError:
+            found = 0
+        return x * weight + found
+
+    x = torch.ones(3)
+    calls = [(x, torch.tensor([i])) for i in (0, 7, 1)]
+    assert same_program(caught, calls, __file__).report.misses == 1
+    assert torch.is_grad_enabled()
+
+
+def test_looking_at_a_graph_leaves_the_thread_as_it_was(capsys: pytest.CaptureFixture[str]) -> None:
+    def inner_gradient(x: Any) -> Any:
+        print("sum", x.sum())
+        return torch.func.grad(lambda y: (y * 2).sum())(x)
+
+    compiled = mended_compile(inner_gradient, backend="eager")
+    assert compiled(torch.ones(3)).tolist() == [2.0, 2.0, 2.0]
+    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor, lambda tensor: tensor):
+        assert torch.ones(1, requires_grad=True).exp().requires_grad
+    assert capsys.readouterr().out == "sum tensor(3.)\n"
+
+
+def test_an_operator_that_does_more_than_compute_does_it_once() -> None:
+    with torch.library._scoped_library("graphmend_told", "DEF") as library:
+        told: list[float] = []
+        library.define("tell(Tensor x) -> ()")
+        library.impl("tell", lambda x: told.append(x.max().item()), "CPU")
+        library.impl("tell", lambda x: None, "Meta")
+        library._register_effectful_op("graphmend_told::tell", torch._library.effects.EffectType.ORDERED)
+
+        def tells(x: Any) -> Any:
+            torch.ops.graphmend_told.tell(x)
+            if x.max() > 5:
+                raise ValueError("too much")
+            return x + 1
+
+        same_program(tells, numbers(1.0, 9.0, 2.0), __file__, frames=False)
+        assert told == [1.0, 9.0, 2.0] * 2

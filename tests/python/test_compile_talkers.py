@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import logging
 import sys
 import warnings
@@ -237,3 +239,123 @@ def test_the_exception_that_is_handled_is_told_of() -> None:
     finally:
         logging.getLogger().removeHandler(handler)
     assert seen == [ValueError, ValueError]
+
+
+class Reporting:
+    """Tells of what it sees leave its block."""
+
+    def __enter__(self) -> Reporting:
+        return self
+
+    def __exit__(self, *left: Any) -> bool:
+        logging.getLogger("reporting").error("left", exc_info=True)
+        return True
+
+
+def report(x: Any) -> None:
+    logging.getLogger("reporting").exception("bad %s", x.sum())
+
+
+def handled_by_a_caller(x: Any) -> Any:
+    try:
+        raise ValueError("known")
+    except ValueError:
+        report(x)
+    return x + 1
+
+
+def handled_by_a_block(x: Any) -> Any:
+    with Reporting():
+        raise ValueError("known")
+    return x + 1
+
+
+@pytest.mark.parametrize("function", [handled_by_a_caller, handled_by_a_block])
+def test_the_exception_that_a_caller_handles_is_told_of(function: Any, caplog: pytest.LogCaptureFixture) -> None:
+    compiled = mended_compile(function, backend="eager")
+    for _ in range(2):
+        compiled(torch.ones(1))
+    seen = [record.exc_info for record in caplog.records if record.name == "reporting"]
+    assert [told and told[0] for told in seen] == [ValueError, ValueError]
+
+
+def test_a_class_that_no_name_leads_to() -> None:
+    class Own(UserWarning):
+        pass
+
+    def shows(x: Any, mask: Any = None) -> Any:
+        print(type(x), type(mask), [type(each) for each in (1, "a", None)], Own)
+        return x + 1
+
+    assert same_program(shows, CALLS, __file__).report.mended
+
+
+def test_each_function_shows_its_own_class() -> None:
+    def make(kind: type) -> Callable[..., Any]:
+        def shows(x: Any) -> Any:
+            warnings.warn("seen", kind, stacklevel=1)
+            return x + 1
+
+        return shows
+
+    compiled = [mended_compile(make(type("Own", (UserWarning,), {})), backend="eager") for _ in range(2)]
+    kinds = []
+    for each in compiled * 2:
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            each(torch.ones(1))
+        kinds += [warning.category for warning in seen if warning.category.__name__ == "Own"]
+    assert len(kinds) == 4 and kinds[:2] == kinds[2:] and kinds[0] is not kinds[1]
+
+
+def test_what_is_computed_to_be_shown_is_computed_as_where_it_stands() -> None:
+    weight = torch.nn.Parameter(torch.ones(3))
+
+    def shows(x: Any) -> Any:
+        print(weight[x.argmax().item()])
+        with torch.no_grad():
+            print(weight[x.argmax().item()], weight * x.sum().item())
+            with torch.enable_grad():
+                print(weight * x.sum().item())
+        return x * weight
+
+    assert not same_program(shows, CALLS, __file__).report.left
+    with torch.no_grad():
+        assert not same_program(shows, CALLS, __file__).report.left
+
+
+class Named(torch.Tensor):  # type: ignore[misc,unused-ignore]
+    def __repr__(self) -> str:
+        return f"Named {tuple(self.shape)}"
+
+
+def test_tensors_of_other_classes_are_shown_as_theirs() -> None:
+    frozen = torch.nn.Parameter(torch.ones(2), requires_grad=False)
+
+    def shows(x: Any) -> Any:
+        print(frozen)
+        frozen.mul_(0.5)
+        print(x, x * 2)
+        x.mul_(2)
+        return x.sum()
+
+    for kind in (torch.Tensor, Named):
+        printed = []
+        for call in (shows, mended_compile(shows, backend="eager")):
+            frozen.data.fill_(1.0)
+            with contextlib.redirect_stdout(io.StringIO()) as seen:
+                for _ in range(3):
+                    call(torch.ones(3).as_subclass(kind))
+            printed.append(seen.getvalue())
+        assert printed[0] == printed[1]
+
+
+def test_how_tensors_are_printed_changes_on_the_way() -> None:
+    def shows(x: Any) -> Any:
+        torch.set_printoptions(precision=2)
+        print(x / 3)
+        torch.set_printoptions(profile="default")
+        print(x / 3)
+        return x + 1
+
+    same_program(shows, CALLS, __file__)

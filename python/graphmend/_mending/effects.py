@@ -8,16 +8,15 @@ import ast
 import logging
 import re
 import warnings
-import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from types import FunctionType
-from typing import Any
 
 import torch
 
+from graphmend._mending.kept import kept
 from graphmend._mending.stack import Caller, call_under
-from graphmend._mending.talkers import is_loggings_own
+from graphmend._mending.talkers import ONLY_TALK, is_loggings_own
 from graphmend._mending.values import first_constant, rebuild
 
 _LEVELS = {
@@ -43,24 +42,27 @@ class Effect:
     receiver: str
     # It asks who called it.
     looks_at_stack: bool
+    # It may tell of the exception that is being handled.
+    tells_of_exception: bool
     # What it shows can be made of any values, so long as what `item()` is called on has one element. Eager makes it
     # even if nobody wants to see it, and may raise there.
     never_raises: bool
 
     def run(self, spec: str, ints: Iterable[int], tensors: Iterable[torch.Tensor]) -> None:
         travels = self.receiver == _RECEIVER
-        receiver = _talkers[int(first_constant(spec))]() if travels else self.function.__globals__.get(self.receiver)
+        receiver = kept(int(first_constant(spec))) if travels else self.function.__globals__.get(self.receiver)
         if self.never_raises and _is_off(receiver, self.method):
             tensors = list(tensors)
             if all(tensor.numel() == 1 for tensor in tensors):
                 return
-        stack, values = rebuild(spec, ints, tensors)
+        place, values = rebuild(spec, ints, tensors)
         if travels:
             values[0] = receiver
-        if stack is None:
-            self.function(*values)
-        else:
-            call_under(_stacks[stack], self.function, values)
+        with torch.set_grad_enabled(place.records):
+            if place.stack is None:
+                self.function(*values)
+            else:
+                call_under(_stacks[place.stack], self.function, values)
 
 
 def _is_off(logger: object, method: str) -> bool:
@@ -75,8 +77,6 @@ def _is_off(logger: object, method: str) -> bool:
 _effects: dict[str, Effect] = {}
 # Where effects that look at the stack were passed.
 _stacks: list[tuple[Caller, ...]] = []
-# What effects talk through that is found by no name.
-_talkers: list[weakref.ref[Any]] = []
 
 
 def define(site: str, text: str, function: FunctionType) -> None:
@@ -89,8 +89,10 @@ def define(site: str, text: str, function: FunctionType) -> None:
     # `Logger.warn` warns its caller that it is deprecated; `warnings.warn` may have its level as third argument.
     warns = method == "warn" or (isinstance(callee, ast.Name) and function.__globals__.get(callee.id) is warnings.warn)
     looks = bool(keywords & {"stacklevel", "stack_info", None}) or warns
+    name = method or getattr(callee, "id", "")
+    tells = bool(keywords & {"exc_info", None}) or name == "exception" or name not in ONLY_TALK
     shown = [*call.args, *(keyword.value for keyword in call.keywords)]
-    _effects[site] = Effect(function, method, receiver, looks, all(map(_never_raises, shown)))
+    _effects[site] = Effect(function, method, receiver, looks, tells, all(map(_never_raises, shown)))
 
 
 def _never_raises(shown: ast.expr) -> bool:
@@ -118,25 +120,14 @@ def looks_at_stack(site: str) -> bool:
     return _effects[site].looks_at_stack
 
 
+def tells_of_exception(site: str) -> bool:
+    return _effects[site].tells_of_exception
+
+
 def keep_stack(callers: Sequence[Caller]) -> int:
     """A number by which the stack is found again when the effect is delivered."""
     _stacks.append(tuple(callers))
     return len(_stacks) - 1
-
-
-def keep_talker(talker: object) -> int | None:
-    """A number by which it is found again when the effect is delivered; it lives as long as its owner wants."""
-    try:
-        reference = weakref.ref(talker)
-    except TypeError:
-        return None
-    for number, kept in enumerate(_talkers):
-        # Nobody asks for one that is gone.
-        if kept() is talker or kept() is None:
-            _talkers[number] = reference
-            return number
-    _talkers.append(reference)
-    return len(_talkers) - 1
 
 
 def deliver(site: str, spec: str, ints: Iterable[int], tensors: Iterable[torch.Tensor]) -> None:

@@ -18,6 +18,7 @@ from graphmend._torch.graphs import (
     GraphFacts,
     changes_in_place,
     graph_facts,
+    has_effects,
     keep_for_backward,
     made_of,
     passed_on,
@@ -146,9 +147,13 @@ def _history(value: torch.fx.Node) -> str | None:
 
 
 def _shows_copies(value: torch.fx.Node) -> bool:
-    """Whether a copy would show that it is one: by its history, or by its strides."""
+    """Whether a copy would show that it is one: by its history, by its class, or by its strides."""
     tensor = value.meta["example_value"]
-    return bool(tensor.requires_grad) or torch.empty_like(tensor).stride() != tensor.stride()
+    return (
+        isinstance(tensor, torch.nn.Parameter)
+        or bool(tensor.requires_grad)
+        or torch.empty_like(tensor).stride() != tensor.stride()
+    )
 
 
 def _copied(graph: torch.fx.GraphModule, value: torch.fx.Node) -> torch.fx.Node:
@@ -251,6 +256,8 @@ def _require_undoable(graph: torch.fx.GraphModule, facts: GraphFacts) -> None:
         raise CannotUndoError("an input that requires grad is changed under no_grad")
     if talks_to_other_processes(graph):
         raise CannotUndoError("the graph talks to other processes, which might not run it again")
+    if has_effects(graph):
+        raise CannotUndoError("an operator of the graph does more than compute, and might do it twice")
     copied = 0
     for i in facts.mutated:
         value = values[i]

@@ -7,10 +7,18 @@ from typing import Any
 import torch
 
 from graphmend._mending import effects, mended_code, replay, talkers
+from graphmend._mending.kept import keep
 from graphmend._mending.marks_asked import carries, is_declined, mends_apply, own_backend, trace_again_without
 from graphmend._mending.stack import Caller
-from graphmend._mending.values import describe, describe_stack
-from graphmend._torch.tracing import assume_constant_result, is_ours, takes_objects, traced_stack
+from graphmend._mending.values import describe, describe_mode, describe_stack
+from graphmend._torch.tracing import (
+    assume_constant_result,
+    changes_print_options,
+    handles_exception,
+    is_ours,
+    takes_objects,
+    traced_stack,
+)
 from graphmend._torch.variables import was_read
 
 
@@ -28,6 +36,16 @@ def _stack_of(site: str) -> str:
     ]
     # The last of them is the function whose statement it is, which the effect itself stands for.
     return describe_stack(effects.keep_stack(callers[:-1]))
+
+
+@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+def _stays_for(site: str) -> str:
+    """Why a statement would show something else after the graph, if it would."""
+    if own_backend() is None:
+        return ""
+    if effects.tells_of_exception(site) and handles_exception():
+        return "it tells of the exception that is handled where it stands"
+    return "the function changes how tensors are printed" if changes_print_options() else ""
 
 
 def tracing() -> bool:
@@ -53,7 +71,10 @@ def post(site: str, *values: Any) -> bool:
     """Carries an effect's values out of the graph; where one cannot travel, the trace begins anew without."""
     if not torch.compiler.is_dynamo_compiling():
         return replay.next_is_done()
-    spec = [_stack_of(site)]
+    reason = _stays_for(site)
+    if reason:
+        return bool(trace_again_without(site, reason))
+    spec = [_stack_of(site), describe_mode()]
     ints: list[int] = []
     tensors: list[torch.Tensor] = []
     for value in values:
@@ -72,7 +93,7 @@ def talker(site: str, name: str, receiver: object) -> str:
 
 @takes_objects
 def _key_of(site: str, name: str, receiver: object) -> str:
-    number = effects.keep_talker(receiver) if talkers.talks(receiver, name.rpartition(".")[2]) else None
+    number = keep(receiver) if talkers.talks(receiver, name.rpartition(".")[2]) else None
     if number is not None:
         return str(number)
     mended_code.note_silent(site, name)
@@ -167,8 +188,15 @@ def truth(value: Any) -> Any:
     return as_flag(value) if isinstance(value, torch.Tensor) and value.numel() == 1 else bool(value)
 
 
+def _has_its_own(owner: Any, method: str) -> bool:
+    """Whether a method is not a tensor's: `numpy.allclose`, or one that the program has written."""
+    return not isinstance(owner, torch.Tensor) and hasattr(owner, method)
+
+
 def equal(one: Any, other: Any) -> Any:
-    """`torch.equal(one, other)`"""
+    """`torch.equal(one, other)` or `one.equal(other)`"""
+    if _has_its_own(one, "equal"):
+        return one.equal(other)
     if type(one) is not torch.Tensor or type(other) is not torch.Tensor or one.dtype != other.dtype:
         return torch.equal(one, other)
     # A GPU does not look into what is the same, whether it has a NaN or not.
@@ -177,9 +205,11 @@ def equal(one: Any, other: Any) -> Any:
     return (one == other).all() if one.shape == other.shape else False
 
 
-def allclose(one: Any, other: Any, *args: Any, **kwargs: Any) -> Any:
-    """`torch.allclose(one, other, …)`"""
-    return torch.isclose(one, other, *args, **kwargs).all()
+def allclose(*args: Any, **kwargs: Any) -> Any:
+    """`torch.allclose(one, other, …)` or `one.allclose(other, …)`"""
+    if args and _has_its_own(args[0], "allclose"):
+        return args[0].allclose(*args[1:], **kwargs)
+    return torch.isclose(*args, **kwargs).all()
 
 
 def negate(value: Any) -> Any:

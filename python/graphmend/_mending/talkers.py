@@ -17,6 +17,8 @@ from graphmend._mending import scope
 _LOGGING_FUNCTIONS = ("debug", "info", "warning", "warn", "error", "critical", "fatal", "exception", "log")
 # Of a logger, or of what writes; `…_once` is what others have given to loggers.
 _METHODS = (*_LOGGING_FUNCTIONS, "warning_once", "info_once", "warning_advice", "write")
+# What is known to do no more than that, by its name.
+ONLY_TALK = (*_METHODS, "print")
 
 # What is asked of loggers, or changes what others see of them.
 _NO_TALK = (

@@ -18,6 +18,7 @@ import torch.fx
 from graphmend._mending import effects, speculate
 from graphmend._mending.history import with_history
 from graphmend._torch.compiling import StopRecomputation
+from graphmend._torch.modes import Modes
 from graphmend._torch.tensors import RandomState, memory_of, random_state, set_random_state
 
 
@@ -99,6 +100,7 @@ class Plan:
 
     def run(self, compiled: Callable[..., Any], *args: Any) -> Any:
         before = random_state() if self.random else None
+        modes = Modes()
         results: Any = None
         try:
             working = list(args)
@@ -114,6 +116,8 @@ class Plan:
         except StopRecomputation:
             raise
         except Exception:
+            # It may have raised inside of `no_grad`, say.
+            modes.restore()
             missed = True
         if missed:
             set_random_state(before)

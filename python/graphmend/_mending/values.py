@@ -5,12 +5,14 @@ so that a counter does not recompile), a float (as a 0-d double tensor, for the 
 tuple, dict or torch.Size of values. Anything else cannot travel.
 """
 
-import functools
-import importlib
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
+
+from graphmend._mending.kept import keep, kept
+from graphmend._torch.tracing import assume_constant_result
 
 # One character a value; constants and lengths follow as `repr;`. Strings are escaped by repr, and never hold a `;` raw.
 _TENSOR = "t"
@@ -26,6 +28,24 @@ _DEVICE = "v"
 _CLASS = "C"
 # Only at the start.
 _STACK = "K"
+_NO_GRAD = "g"
+
+# What is shown in the same way, or comes out of a graph as what it is.
+_TENSORS = (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
+
+
+class Place(NamedTuple):
+    """What was so where the statement stands."""
+
+    # The number of the stack that it is to see.
+    stack: int | None
+    # Whether gradients are recorded there.
+    records: bool
+
+
+@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+def _number_of(kind: type) -> str:
+    return str(keep(kind))
 
 
 def describe(value: Any, spec: list[str], ints: list[int], tensors: list[torch.Tensor]) -> bool:
@@ -42,6 +62,9 @@ def describe(value: Any, spec: list[str], ints: list[int], tensors: list[torch.T
         tensors.append(torch.tensor(value, dtype=torch.float64))
         return True
     if isinstance(value, torch.Tensor):
+        if type(value) not in _TENSORS and not is_traceable_wrapper_subclass(value):
+            # It comes out of a graph without its class.
+            return False
         spec.append(_TENSOR)
         tensors.append(value)
         return True
@@ -61,8 +84,8 @@ def describe(value: Any, spec: list[str], ints: list[int], tensors: list[torch.T
                 return False
         return True
     if isinstance(value, type):
-        # A category of warnings, say: found again by its name.
-        spec.append(_CLASS + value.__module__ + ";" + value.__qualname__ + ";")
+        # A category of warnings, say. Its name may lead to another, or nowhere.
+        spec.append(_CLASS + _number_of(value) + ";")
         return True
     if isinstance(value, torch.dtype):
         spec.append(_DTYPE + str(value) + ";")
@@ -97,20 +120,25 @@ def describe_stack(number: int) -> str:
     return _STACK + str(number) + ";"
 
 
-def rebuild(spec: str, ints: Iterable[int], tensors: Iterable[torch.Tensor]) -> tuple[int | None, list[Any]]:
-    """The number of the stack, if there is one, and the values that `describe` was given, in order."""
+def describe_mode() -> str:
+    """What follows that."""
+    return "" if torch.is_grad_enabled() else _NO_GRAD
+
+
+def rebuild(spec: str, ints: Iterable[int], tensors: Iterable[torch.Tensor]) -> tuple[Place, list[Any]]:
+    """Where the statement stands, and the values that `describe` was given, in order."""
     reader = _Reader(spec, iter(ints), iter(tensors))
-    stack = reader.stack()
+    place = reader.place()
     values = []
     while reader.at < len(spec):
         values.append(reader.value())
-    return stack, values
+    return place, values
 
 
 def first_constant(spec: str) -> Any:
     """The first value, which is a constant; nothing is made of the others."""
     reader = _Reader(spec, iter(()), iter(()))
-    reader.stack()
+    reader.place()
     return reader.value()
 
 
@@ -127,11 +155,14 @@ class _Reader:
         self.at = end + 1
         return text
 
-    def stack(self) -> int | None:
-        if not self.spec.startswith(_STACK):
-            return None
-        self.at = 1
-        return int(self.field())
+    def place(self) -> Place:
+        stack = None
+        if self.spec.startswith(_STACK):
+            self.at = 1
+            stack = int(self.field())
+        records = not self.spec.startswith(_NO_GRAD, self.at)
+        self.at += not records
+        return Place(stack, records)
 
     def value(self) -> Any:
         kind = self.spec[self.at]
@@ -149,8 +180,7 @@ class _Reader:
         if kind == _DEVICE:
             return torch.device(self.field())
         if kind == _CLASS:
-            module = self.field()
-            return functools.reduce(getattr, self.field().split("."), importlib.import_module(module))
+            return kept(int(self.field()))
         count = int(self.field())
         if kind == _DICT:
             pairs = [(self.value(), self.value()) for _ in range(count)]

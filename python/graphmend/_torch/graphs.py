@@ -12,6 +12,7 @@ from torch.fx._lazy_graph_module import _LazyGraphModule
 from torch.utils.checkpoint import CheckpointPolicy
 
 from graphmend._torch.markers import marker_name
+from graphmend._torch.modes import Modes
 from graphmend._torch.tensors import memory_of
 
 
@@ -72,6 +73,21 @@ def talks_to_other_processes(graph: torch.fx.GraphModule) -> bool:
     """Whether there are collective operations in the graph."""
     names = (str(node.target) for node in graph.graph.nodes if node.op == "call_function")
     return any("c10d" in name or "torch.distributed" in name for name in names)
+
+
+def has_effects(graph: torch.fx.GraphModule) -> bool:
+    """Whether there are operators in the graph that are registered to do more than compute."""
+    from torch._higher_order_ops.effects import _get_effect
+
+    for node in graph.graph.nodes:
+        operators = [node.target]
+        if isinstance(node.target, torch._ops.OpOverloadPacket):
+            operators = [getattr(node.target, name) for name in node.target.overloads()]
+        for each in operators:
+            known = isinstance(each, (torch._ops.OpOverload, torch._ops.HigherOrderOperator))
+            if known and not marker_name(each) and _get_effect(each) is not None:
+                return True
+    return False
 
 
 @dataclass(frozen=True)
@@ -154,12 +170,16 @@ def graph_facts(graph: torch.fx.GraphModule) -> GraphFacts:
         inputs.append(value)
     # Hooks on saved tensors belong to the real run.
     hooks = torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor, lambda tensor: tensor)
-    with hooks, fake, enable_python_dispatcher(), Watch():
-        metadata = run_functionalized_fw_and_collect_metadata(
-            steps,
-            flat_args_descs=[PlainAOTInput(i) for i in range(len(inputs))],
-            keep_input_mutations=True,
-        )(*inputs)
+    modes = Modes()
+    try:
+        with hooks, fake, enable_python_dispatcher(), Watch():
+            metadata = run_functionalized_fw_and_collect_metadata(
+                steps,
+                flat_args_descs=[PlainAOTInput(i) for i in range(len(inputs))],
+                keep_input_mutations=True,
+            )(*inputs)
+    finally:
+        modes.restore()
     mutated = tuple(i for i, info in enumerate(metadata.input_info) if info.mutates_data)
     aliased = any(
         info.output_type == OutputType.alias_of_input and info.base_idx in mutated for info in metadata.output_info

@@ -190,6 +190,18 @@ def in_higher_order_op() -> bool:
     return output.current_tracer.parent is not None
 
 
+def handles_exception() -> bool:
+    """Whether the code being traced, or what has called it, stands in a handler of an exception."""
+    return len(InstructionTranslator.current_tx().exn_vt_stack) > 0
+
+
+def changes_print_options() -> bool:
+    """Whether the frame being traced has changed how tensors are printed: that is written back after the graph."""
+    effects = InstructionTranslator.current_tx().output.side_effects
+    options = effects.id_to_variable.get(id(torch._tensor_str.PRINT_OPTS))
+    return options is not None and bool(effects.is_modified(options))
+
+
 def traced_stack() -> list[tuple[str, int, str]]:
     """File, line and function of the frames being traced, outermost first."""
     summary = torch._guards.TracingContext.extract_stack()
