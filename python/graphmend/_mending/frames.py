@@ -33,6 +33,7 @@ from graphmend._torch.breaks import (
     forget_errors,
     hangs_on_symbol,
     hits_limit,
+    is_guard,
     is_raise,
     trial,
 )
@@ -251,9 +252,12 @@ class MendingCallback:
 
     def _predict_test(self, place: Place | None, captures: Captures) -> bool:
         """Predicts what a test of a symbol comes to, which changes less than the number does, if it is not done yet."""
-        if place is None or not self.backend.speculates or captures.has(_place(place)):
+        if place is None or not self.backend.speculates or captures.has(_place(place)) or not is_guard(place):
             return False
         mend = mended_code.mend(place, self.backend.frame.traced, True, only=_DECIDES)
+        if isinstance(mend, str):
+            # It was no test.
+            self.report.take_back([_place(place)])
         return isinstance(mend, Mend) and self._note(place, mend)
 
     def _unselect(self, place: Place) -> bool:

@@ -165,6 +165,11 @@ def hangs_on_symbol(error: BaseException) -> bool:
     return "data-dependent expression" in str(error) or "nbacked" in str(error)
 
 
+def is_guard(place: Place) -> bool:
+    """Whether what is needed there is the truth of what hangs on a symbol."""
+    return place.gb_type.startswith("Could not guard on")
+
+
 def hits_limit(error: BaseException) -> bool:
     """Whether Dynamo has compiled the function as often as it may."""
     return getattr(error, "gb_type", None) == "Dynamo recompile limit exceeded"
