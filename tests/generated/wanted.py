@@ -97,6 +97,14 @@ def test(w: Writer) -> str:
         (1, lambda w: used(w, "quantified", f"any(v > {e.threshold(w)} for v in {e.full_name(w)}[0])")),
         (0.5, lambda w: used(w, "quantified", f"all((row < {e.threshold(w)}).any() for row in {e.full_name(w)})")),
     ]
+    for ragged in w.names("ragged"):
+        sizes = [
+            f"{ragged}.numel() == 0",
+            f"not {ragged}.numel()",
+            f"{ragged}.numel() > 2",
+            f"len({ragged}.reshape(-1)) < 4",
+        ]
+        choices += [(3, lambda w, sizes=sizes: used(w, "test_size", w.choose(sizes)))]  # type: ignore[misc]
     return w.pick_text(choices)
 
 
