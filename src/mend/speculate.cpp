@@ -124,10 +124,30 @@ class Speculation {
       if (is_one_of(method, kMakers)) sizes(arguments, "torch");
       return;
     }
-    // Whose method it is shows while tracing; a name can be looked at twice.
-    if (tree_.kind(receiver) == NodeKind::Name && is_one_of(method, kSizedMethods)) {
+    if (!is_one_of(method, kSizedMethods)) return;
+    // Whose method it is shows while tracing; a name can be looked at twice, what else stands before the dot cannot.
+    if (tree_.kind(receiver) == NodeKind::Name) {
       sizes(arguments, std::string(context_.text_of(receiver)));
+    } else if (elements_) {
+      sized_call(id, method, receiver, arguments);
     }
+  }
+
+  // `f(x).view(n, 2)`: the run time makes the call, so that what stands before the dot is evaluated once.
+  void sized_call(NodeId id, std::string_view method, NodeId receiver, const std::vector<NodeId>& arguments) {
+    const auto asks = [this](NodeId each) { return holds_size(each); };
+    // A generator without parentheses of its own can only stand alone.
+    const auto alone = [this](NodeId each) { return tree_.kind(each) == NodeKind::GeneratorExp; };
+    if (std::none_of(arguments.begin(), arguments.end(), asks)) return;
+    if (std::any_of(arguments.begin(), arguments.end(), alone) || binds_or_waits(tree_, id)) return;
+    const Span span = context_.span(id);
+    Speculated made{PieceText(context_.text), span, context_.site(id, "sized")};
+    made.text.add("__graphmend__.sized('" + made.site + "', '" + std::string(method) + "', (", span);
+    made.text.copy(context_.span(receiver));
+    made.text.add("), ", span);
+    made.text.copy({context_.span(arguments.front()).start, context_.span(arguments.back()).end});
+    made.text.add(")", span);
+    found_.push_back(std::move(made));
   }
 
   // `any(test for …)`: of each element only the truth is asked for.
@@ -174,28 +194,39 @@ class Speculation {
     return kind != NodeKind::Keyword && kind != NodeKind::Starred;
   }
 
-  void sizes(const std::vector<NodeId>& arguments, const std::string& owner) {
-    for (NodeId argument : arguments) {
-      if (tree_.kind(argument) == NodeKind::Starred) continue;
-      NodeId value = tree_.kind(argument) == NodeKind::Keyword ? tree_.first_child(argument) : argument;
-      if (tree_.kind(value) == NodeKind::Tuple || tree_.kind(value) == NodeKind::List) {
-        for (NodeId element : tree_.children(value)) size(element, owner);
-      } else {
-        size(value, owner);
-      }
-    }
+  // What an argument says about sizes: itself, or the elements of a tuple or a list.
+  std::vector<NodeId> sizes_in(NodeId argument) const {
+    if (tree_.kind(argument) == NodeKind::Starred) return {};
+    const NodeId value = tree_.kind(argument) == NodeKind::Keyword ? tree_.first_child(argument) : argument;
+    if (tree_.kind(value) != NodeKind::Tuple && tree_.kind(value) != NodeKind::List) return {value};
+    std::vector<NodeId> elements;
+    for (NodeId element : tree_.children(value)) elements.push_back(element);
+    return elements;
   }
 
-  void size(NodeId value, const std::string& owner) {
+  bool holds_size(NodeId argument) const {
+    const std::vector<NodeId> all = sizes_in(argument);
+    return std::any_of(all.begin(), all.end(), [this](NodeId each) { return may_be_tensor(each); });
+  }
+
+  bool may_be_tensor(NodeId value) const {
     switch (tree_.kind(value)) {
       case NodeKind::Name:
       case NodeKind::BinOp:
       case NodeKind::Attribute:
       case NodeKind::Subscript:
       case NodeKind::Call:
-        return wrap(value, "index", owner + ", ", value);
+        return true;
       default:
-        return;
+        return false;
+    }
+  }
+
+  void sizes(const std::vector<NodeId>& arguments, const std::string& owner) {
+    for (NodeId argument : arguments) {
+      for (NodeId value : sizes_in(argument)) {
+        if (may_be_tensor(value)) wrap(value, "index", owner + ", ", value);
+      }
     }
   }
 

@@ -317,6 +317,30 @@ def test_a_tensor_among_sizes() -> None:
     same_program(tiled, calls, __file__)
 
 
+def test_a_tensor_among_the_sizes_of_what_has_no_name() -> None:
+    class Odd:
+        """Not a tensor: what it is given stays what it is."""
+
+        def view(self, *sizes: Any, **named: Any) -> Any:
+            return [type(each).__name__ for each in (*sizes, *named.values())]
+
+    def chunked(x: Any) -> Any:
+        n = torch.div(x.size(0), 2, rounding_mode="trunc")
+        rows = (
+            (x + 1)
+            .t()
+            .reshape(
+                3,
+                n,
+                -1,
+            )
+        )
+        return rows, (x * 2).view((n, -1)), x.sin().view(size=[n, -1]), Odd().view(n, named=n)
+
+    calls = [(torch.arange(3.0 * n).reshape(n, 3),) for n in (4, 8, 10)]
+    assert same_program(chunked, calls, __file__).report.whole
+
+
 def test_text_in_f_strings() -> None:
     def shown(x: Any) -> Any:
         return x + 1, f'"{x.max().item()}"', f"{x.max().item()=}"

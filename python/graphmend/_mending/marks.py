@@ -33,6 +33,7 @@ from graphmend._mending.marks_value import (
     index,
     masked_select,
     nonzero,
+    sized,
     subscript,
     truth_of,
     value,
@@ -70,6 +71,7 @@ class Marks:
     bounds = staticmethod(bounds)
     masked_select = staticmethod(masked_select)
     nonzero = staticmethod(nonzero)
+    sized = staticmethod(sized)
     subscript = staticmethod(subscript)
     where = staticmethod(where)
     method = staticmethod(method)

@@ -147,6 +147,21 @@ def index(site: str, owner: Any, bound: Any) -> Any:
     return bound
 
 
+def _number(site: str, owner: Any, size: Any) -> Any:
+    """A size, or several in a tuple or a list."""
+    if type(size) is tuple or type(size) is list:
+        return type(size)([index(site, owner, each) for each in size])
+    return index(site, owner, size)
+
+
+def sized(site: str, name: str, owner: Any, /, *sizes: Any, **named: Any) -> Any:
+    """`owner.name(sizes)`, where tensors may be among the sizes."""
+    if torch.compiler.is_dynamo_compiling() and is_plain_tensor(owner):
+        sizes = tuple([_number(site, owner, size) for size in sizes])
+        named = {key: _number(site, owner, size) for key, size in named.items()}
+    return getattr(owner, name)(*sizes, **named)
+
+
 def _positions(site: str, tensor: Any) -> Any:
     """Where a tensor is not zero, a row for each of its dimensions; as many as are predicted, or None."""
     if not torch.compiler.is_dynamo_compiling() or not is_plain_tensor(tensor) or tensor.dim() == 0:
