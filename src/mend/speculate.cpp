@@ -20,6 +20,9 @@ constexpr std::array<std::string_view, 11> kSizedMethods = {"view",      "reshap
                                                             "narrow",    "new_zeros", "new_ones", "new_empty",
                                                             "unflatten", "tile",      "unfold"};
 
+// Functions of torch's whose second argument is sizes; which of them it is shows while tracing.
+constexpr std::array<std::string_view, 1> kSizedFunctions = {"pad"};
+
 template <size_t n>
 bool is_one_of(std::string_view name, const std::array<std::string_view, n>& names) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -124,6 +127,7 @@ class Speculation {
       if (is_one_of(method, kMakers)) sizes(arguments, "torch");
       return;
     }
+    if (elements_ && is_one_of(method, kSizedFunctions)) return sized_call(id, method, receiver, arguments);
     if (!is_one_of(method, kSizedMethods)) return;
     // Whose method it is shows while tracing; a name can be looked at twice, what else stands before the dot cannot.
     if (tree_.kind(receiver) == NodeKind::Name) {

@@ -341,6 +341,21 @@ def test_a_tensor_among_the_sizes_of_what_has_no_name() -> None:
     assert same_program(chunked, calls, __file__).report.whole
 
 
+def test_a_tensor_among_the_sizes_of_a_function() -> None:
+    def padded(x: Any, step: Any) -> Any:
+        paddings = (step, torch.ceil(x.shape[-1] / step).to(torch.int64) * step - x.shape[-1])
+        longest = max(*paddings)
+        more = 0
+        if x.shape[-1] <= longest:
+            more = longest - x.shape[-1] + 1
+            x = torch.nn.functional.pad(x, (0, more))
+        ends = torch.nn.functional.pad(x, pad=paddings, mode="reflect")
+        return ends[..., : ends.shape[-1] - more], torch.nn.functional.pad(x, paddings, "constant", 2)
+
+    calls = [(torch.arange(float(n)).reshape(1, 1, n), torch.tensor(2)) for n in (9, 9, 10, 2)]
+    assert same_program(padded, calls, __file__).report.whole
+
+
 def test_text_in_f_strings() -> None:
     def shown(x: Any) -> Any:
         return x + 1, f'"{x.max().item()}"', f"{x.max().item()=}"

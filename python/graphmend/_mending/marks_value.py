@@ -155,7 +155,10 @@ def _number(site: str, owner: Any, size: Any) -> Any:
 
 
 def sized(site: str, name: str, owner: Any, /, *sizes: Any, **named: Any) -> Any:
-    """`owner.name(sizes)`, where tensors may be among the sizes."""
+    """`owner.name(sizes)`, where tensors may be among the sizes; of a function of torch's after the first argument."""
+    if torch.compiler.is_dynamo_compiling() and owner is torch.nn.functional:
+        sizes = (*sizes[:1], *[_number(site, None, size) for size in sizes[1:2]], *sizes[2:])
+        named = {key: _number(site, None, size) if key == "pad" else size for key, size in named.items()}
     if torch.compiler.is_dynamo_compiling() and is_plain_tensor(owner):
         sizes = tuple([_number(site, owner, size) for size in sizes])
         named = {key: _number(site, owner, size) for key, size in named.items()}
