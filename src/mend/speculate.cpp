@@ -125,6 +125,8 @@ class Speculation {
     if (on_torch) {
       // Of other functions the first argument is a tensor.
       if (is_one_of(method, kMakers)) sizes(arguments, "torch");
+      // What it is filled with may be a tensor, of a dtype of its own.
+      if (method == "full") sizes(size_of_full(arguments), "torch");
       return;
     }
     if (elements_ && is_one_of(method, kSizedFunctions)) return sized_call(id, method, receiver, arguments);
@@ -152,6 +154,14 @@ class Speculation {
     made.text.copy({context_.span(arguments.front()).start, context_.span(arguments.back()).end});
     made.text.add(")", span);
     found_.push_back(std::move(made));
+  }
+
+  std::vector<NodeId> size_of_full(const std::vector<NodeId>& arguments) const {
+    for (NodeId each : arguments) {
+      const bool is_size = is_plain(each) || context_.token_at(tree_[each].first_token) == "size";
+      if (is_size) return {each};
+    }
+    return {};
   }
 
   // `any(test for …)`: of each element only the truth is asked for.

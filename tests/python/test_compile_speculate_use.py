@@ -356,6 +356,16 @@ def test_a_tensor_among_the_sizes_of_a_function() -> None:
     assert same_program(padded, calls, __file__).report.whole
 
 
+def test_a_tensor_among_the_sizes_of_what_is_filled() -> None:
+    def masks(positions: Any) -> Any:
+        rows, columns = positions.shape[0], positions[-1] + 1
+        full = torch.full((rows, columns), fill_value=-1.0)
+        return full, torch.full(size=[columns], fill_value=1), torch.full([columns], columns, dtype=torch.int64)
+
+    calls = [(torch.arange(n, dtype=torch.int32),) for n in (3, 3, 5)]
+    assert same_program(masks, calls, __file__).report.whole
+
+
 def test_text_in_f_strings() -> None:
     def shown(x: Any) -> Any:
         return x + 1, f'"{x.max().item()}"', f"{x.max().item()=}"
