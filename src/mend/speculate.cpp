@@ -16,9 +16,9 @@ namespace {
 // Functions of torch whose arguments are all sizes and ends, and methods of tensors whose arguments are.
 constexpr std::array<std::string_view, 9> kMakers = {"arange", "linspace", "logspace", "zeros", "ones",
                                                      "empty",  "eye",      "rand",     "randn"};
-constexpr std::array<std::string_view, 11> kSizedMethods = {"view",      "reshape",   "expand",   "repeat",
+constexpr std::array<std::string_view, 12> kSizedMethods = {"view",      "reshape",   "expand",   "repeat",
                                                             "narrow",    "new_zeros", "new_ones", "new_empty",
-                                                            "unflatten", "tile",      "unfold"};
+                                                            "unflatten", "tile",      "unfold",   "as_strided"};
 
 // Functions of torch's whose second argument is sizes; which of them it is shows while tracing.
 constexpr std::array<std::string_view, 1> kSizedFunctions = {"pad"};
@@ -111,7 +111,7 @@ class Speculation {
         return wrap(id, "value", "'" + std::string(name) + "', ", arguments[0]);
       }
       if (name == "range") sizes(arguments, "None");
-      if ((name == "any" || name == "all") && arguments.size() == 1) truths(arguments[0]);
+      if ((name == "any" || name == "all") && arguments.size() == 1) truths(id, name, arguments[0]);
       return;
     }
     if (tree_.kind(callee) != NodeKind::Attribute) return;
@@ -164,11 +164,13 @@ class Speculation {
     return {};
   }
 
-  // `any(test for …)`: of each element only the truth is asked for.
-  void truths(NodeId values) {
+  // `any(test for …)`: of each element only the truth is asked for; and so it is of a tensor's, as one.
+  void truths(NodeId id, std::string_view name, NodeId values) {
     const NodeKind kind = tree_.kind(values);
     if (kind == NodeKind::GeneratorExp || kind == NodeKind::ListComp) {
       test(ElementComprehensionView(tree_, values).element);
+    } else if (elements_ && may_be_tensor(values)) {
+      wrap(id, "each", "'" + std::string(name) + "', ", values);
     }
   }
 

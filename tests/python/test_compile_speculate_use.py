@@ -7,6 +7,7 @@ import copy
 import functools
 import gc
 import io
+import math
 import threading
 import weakref
 from typing import Any
@@ -364,6 +365,40 @@ def test_a_tensor_among_the_sizes_of_what_is_filled() -> None:
 
     calls = [(torch.arange(n, dtype=torch.int32),) for n in (3, 3, 5)]
     assert same_program(masks, calls, __file__).report.whole
+
+
+def test_sizes_that_a_name_holds() -> None:
+    def strided(x: Any) -> Any:
+        n = torch.div(x.size(0), 2, rounding_mode="trunc")
+        size, stride = [n, 2], (2, 1)
+        return x.as_strided(size=size, stride=stride) + 1, size[0], x.reshape(size)
+
+    assert same_program(strided, [(torch.arange(float(n)),) for n in (4, 8, 10)], __file__).report.whole
+
+
+def test_a_step_that_is_a_fraction() -> None:
+    def coordinates(mask: Any) -> Any:
+        return torch.arange(0, 1 - 1e-6, 1 / mask.sum()), torch.linspace(0, 1 / mask.sum(), 3)
+
+    masks = [torch.tensor([True] * n + [False] * (9 - n)) for n in (7, 7, 3, 1)]
+    assert same_program(coordinates, [(mask,) for mask in masks], __file__).report.whole
+
+
+@pytest.mark.parametrize("name", ["any", "all"])
+def test_truths_of_a_tensor_one_by_one(name: str) -> None:
+    def some(x: Any) -> Any:
+        if not any(x):
+            x[0] = 1
+        return x * 2, any(x), all(x)
+
+    def every(x: Any) -> Any:
+        return [x + 1] if all(x) else x - 1
+
+    rows = [[1.0, 0.0], [1.0, 0.0], [0.0, 0.0], [2.0, math.nan], [-0.0, -0.0]]
+    calls = [(torch.tensor(row),) for row in rows]
+    assert same_program({"any": some, "all": every}[name], calls, __file__).report.whole
+    # Rows of more than one element have no truth.
+    same_program(every, [(torch.ones(2, 2),), (torch.ones(2, 1),)], __file__)
 
 
 def test_text_in_f_strings() -> None:

@@ -30,6 +30,7 @@ from graphmend._mending.marks_select import join, selects
 from graphmend._mending.marks_substitute import attribute, function, imports, into, iterated, method, target
 from graphmend._mending.marks_value import (
     bounds,
+    each,
     index,
     masked_select,
     nonzero,
@@ -69,6 +70,7 @@ class Marks:
     truth_of = staticmethod(truth_of)
     index = staticmethod(index)
     bounds = staticmethod(bounds)
+    each = staticmethod(each)
     masked_select = staticmethod(masked_select)
     nonzero = staticmethod(nonzero)
     sized = staticmethod(sized)
