@@ -7,7 +7,6 @@ import copy
 import functools
 import gc
 import io
-import math
 import threading
 import weakref
 from typing import Any
@@ -316,89 +315,6 @@ def test_a_tensor_among_sizes() -> None:
 
     calls = [(torch.tensor([5]), torch.tensor(n)) for n in (3, 3, 2)]
     same_program(tiled, calls, __file__)
-
-
-def test_a_tensor_among_the_sizes_of_what_has_no_name() -> None:
-    class Odd:
-        """Not a tensor: what it is given stays what it is."""
-
-        def view(self, *sizes: Any, **named: Any) -> Any:
-            return [type(each).__name__ for each in (*sizes, *named.values())]
-
-    def chunked(x: Any) -> Any:
-        n = torch.div(x.size(0), 2, rounding_mode="trunc")
-        rows = (
-            (x + 1)
-            .t()
-            .reshape(
-                3,
-                n,
-                -1,
-            )
-        )
-        return rows, (x * 2).view((n, -1)), x.sin().view(size=[n, -1]), Odd().view(n, named=n)
-
-    calls = [(torch.arange(3.0 * n).reshape(n, 3),) for n in (4, 8, 10)]
-    assert same_program(chunked, calls, __file__).report.whole
-
-
-def test_a_tensor_among_the_sizes_of_a_function() -> None:
-    def padded(x: Any, step: Any) -> Any:
-        paddings = (step, torch.ceil(x.shape[-1] / step).to(torch.int64) * step - x.shape[-1])
-        longest = max(*paddings)
-        more = 0
-        if x.shape[-1] <= longest:
-            more = longest - x.shape[-1] + 1
-            x = torch.nn.functional.pad(x, (0, more))
-        ends = torch.nn.functional.pad(x, pad=paddings, mode="reflect")
-        return ends[..., : ends.shape[-1] - more], torch.nn.functional.pad(x, paddings, "constant", 2)
-
-    calls = [(torch.arange(float(n)).reshape(1, 1, n), torch.tensor(2)) for n in (9, 9, 10, 2)]
-    assert same_program(padded, calls, __file__).report.whole
-
-
-def test_a_tensor_among_the_sizes_of_what_is_filled() -> None:
-    def masks(positions: Any) -> Any:
-        rows, columns = positions.shape[0], positions[-1] + 1
-        full = torch.full((rows, columns), fill_value=-1.0)
-        return full, torch.full(size=[columns], fill_value=1), torch.full([columns], columns, dtype=torch.int64)
-
-    calls = [(torch.arange(n, dtype=torch.int32),) for n in (3, 3, 5)]
-    assert same_program(masks, calls, __file__).report.whole
-
-
-def test_sizes_that_a_name_holds() -> None:
-    def strided(x: Any) -> Any:
-        n = torch.div(x.size(0), 2, rounding_mode="trunc")
-        size, stride = [n, 2], (2, 1)
-        return x.as_strided(size=size, stride=stride) + 1, size[0], x.reshape(size)
-
-    assert same_program(strided, [(torch.arange(float(n)),) for n in (4, 8, 10)], __file__).report.whole
-
-
-def test_a_step_that_is_a_fraction() -> None:
-    def coordinates(mask: Any) -> Any:
-        return torch.arange(0, 1 - 1e-6, 1 / mask.sum()), torch.linspace(0, 1 / mask.sum(), 3)
-
-    masks = [torch.tensor([True] * n + [False] * (9 - n)) for n in (7, 7, 3, 1)]
-    assert same_program(coordinates, [(mask,) for mask in masks], __file__).report.whole
-
-
-@pytest.mark.parametrize("name", ["any", "all"])
-def test_truths_of_a_tensor_one_by_one(name: str) -> None:
-    def some(x: Any) -> Any:
-        if not any(x):
-            x[0] = 1
-        return x * 2, any(x), all(x)
-
-    def every(x: Any) -> Any:
-        return [x + 1] if all(x) else x - 1
-
-    rows = [[1.0, 0.0], [1.0, 0.0], [0.0, 0.0], [2.0, math.nan], [-0.0, -0.0]]
-    calls = [(torch.tensor(row),) for row in rows]
-    assert same_program({"any": some, "all": every}[name], calls, __file__).report.whole
-    # Rows of more than one element have no truth.
-    same_program(every, [(torch.ones(2, 2),), (torch.ones(2, 1),)], __file__)
 
 
 def test_text_in_f_strings() -> None:
