@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 12> kSizedMethods = {"view",      "reshap
                                                             "unflatten", "tile",      "unfold",   "as_strided"};
 
 // Functions of torch's whose second argument is sizes; which of them it is shows while tracing.
-constexpr std::array<std::string_view, 1> kSizedFunctions = {"pad"};
+constexpr std::array<std::string_view, 2> kSizedFunctions = {"pad", "interpolate"};
 
 template <size_t n>
 bool is_one_of(std::string_view name, const std::array<std::string_view, n>& names) {

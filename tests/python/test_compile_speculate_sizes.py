@@ -55,6 +55,19 @@ def test_a_tensor_among_the_sizes_of_a_function() -> None:
     assert same_program(padded, calls, __file__).report.whole
 
 
+def test_sizes_that_an_image_gets() -> None:
+    def scaled(image: Any, masks: Any) -> Any:
+        heights, widths = masks[:, :, 0].sum(1), masks[:, 0, :].sum(1)
+        sized = [torch.nn.functional.interpolate(image, size=(h, w)) for h, w in zip(heights, widths, strict=True)]
+        return sized, torch.nn.functional.interpolate(image, (heights[0], 2), mode="nearest")
+
+    masks = [torch.zeros(2, 4, 4, dtype=torch.int64) for _ in range(3)]
+    for mask, n in zip(masks, (2, 2, 3), strict=True):
+        mask[:, :n, :4] = 1
+    image = torch.arange(16.0).reshape(1, 1, 4, 4)
+    assert same_program(scaled, [(image, mask) for mask in masks], __file__).report.whole
+
+
 def test_a_tensor_among_the_sizes_of_what_is_filled() -> None:
     def masks(positions: Any) -> Any:
         rows, columns = positions.shape[0], positions[-1] + 1
