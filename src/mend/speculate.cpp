@@ -177,8 +177,9 @@ class Speculation {
   // Calls whose result is as long as a tensor has elements that are not zero. Without a receiver they are torch's own
   // functions, and the first argument is what their method has before the dot.
   bool positions(NodeId id, std::string_view method, std::optional<NodeId> receiver, std::vector<NodeId> arguments) {
-    const bool as_tuple = !arguments.empty() && is_as_tuple(arguments.back());
-    if (as_tuple) arguments.pop_back();
+    const std::string_view said = arguments.empty() ? "" : as_tuple_of(arguments.back());
+    const bool as_tuple = said == "True";
+    if (as_tuple || (said == "False" && method == "nonzero")) arguments.pop_back();
     if (!std::all_of(arguments.begin(), arguments.end(), [this](NodeId each) { return is_plain(each); })) return false;
     const std::string kind = receiver ? "'method" : "'function";
     if (receiver) arguments.insert(arguments.begin(), *receiver);
@@ -194,9 +195,11 @@ class Speculation {
     return true;
   }
 
-  bool is_as_tuple(NodeId argument) const {
-    return tree_.kind(argument) == NodeKind::Keyword && context_.token_at(tree_[argument].first_token) == "as_tuple" &&
-           context_.text_of(tree_.first_child(argument)) == "True";
+  // What is said for `as_tuple`; empty when the argument is another one.
+  std::string_view as_tuple_of(NodeId argument) const {
+    if (tree_.kind(argument) != NodeKind::Keyword) return "";
+    return context_.token_at(tree_[argument].first_token) == "as_tuple" ? context_.text_of(tree_.first_child(argument))
+                                                                        : "";
   }
 
   bool is_builtin(NodeId name) const { return !facts_.scopes.binding(name); }

@@ -68,6 +68,15 @@ def test_sizes_that_an_image_gets() -> None:
     assert same_program(scaled, [(image, mask) for mask in masks], __file__).report.whole
 
 
+def test_positions_that_are_not_wanted_as_a_tuple() -> None:
+    def found(x: Any) -> Any:
+        rows = x.nonzero(as_tuple=False)
+        return [row + 1 for row in rows], rows.stride(), len(torch.nonzero(x, as_tuple=False).tolist())
+
+    calls = [(torch.tensor(row),) for row in ([1, 0, 2], [1, 0, 2], [0, 0, 3], [0, 0, 0])]
+    assert same_program(found, calls, __file__).report.whole
+
+
 def test_a_tensor_among_the_sizes_of_what_is_filled() -> None:
     def masks(positions: Any) -> Any:
         rows, columns = positions.shape[0], positions[-1] + 1
