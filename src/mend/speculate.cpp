@@ -16,9 +16,12 @@ namespace {
 // Functions of torch whose arguments are all sizes and ends, and methods of tensors whose arguments are.
 constexpr std::array<std::string_view, 9> kMakers = {"arange", "linspace", "logspace", "zeros", "ones",
                                                      "empty",  "eye",      "rand",     "randn"};
-constexpr std::array<std::string_view, 11> kSizedMethods = {"view",      "reshape",   "expand",   "repeat",
+constexpr std::array<std::string_view, 12> kSizedMethods = {"view",      "reshape",   "expand",   "repeat",
                                                             "narrow",    "new_zeros", "new_ones", "new_empty",
-                                                            "unflatten", "tile",      "unfold"};
+                                                            "unflatten", "tile",      "unfold",   "as_strided"};
+
+// Functions of torch's whose second argument is sizes; which of them it is shows while tracing.
+constexpr std::array<std::string_view, 2> kSizedFunctions = {"pad", "interpolate"};
 
 template <size_t n>
 bool is_one_of(std::string_view name, const std::array<std::string_view, n>& names) {
@@ -108,7 +111,7 @@ class Speculation {
         return wrap(id, "value", "'" + std::string(name) + "', ", arguments[0]);
       }
       if (name == "range") sizes(arguments, "None");
-      if ((name == "any" || name == "all") && arguments.size() == 1) truths(arguments[0]);
+      if ((name == "any" || name == "all") && arguments.size() == 1) truths(id, name, arguments[0]);
       return;
     }
     if (tree_.kind(callee) != NodeKind::Attribute) return;
@@ -122,27 +125,61 @@ class Speculation {
     if (on_torch) {
       // Of other functions the first argument is a tensor.
       if (is_one_of(method, kMakers)) sizes(arguments, "torch");
+      // What it is filled with may be a tensor, of a dtype of its own.
+      if (method == "full") sizes(size_of_full(arguments), "torch");
       return;
     }
-    // Whose method it is shows while tracing; a name can be looked at twice.
-    if (tree_.kind(receiver) == NodeKind::Name && is_one_of(method, kSizedMethods)) {
+    if (elements_ && is_one_of(method, kSizedFunctions)) return sized_call(id, method, receiver, arguments);
+    if (!is_one_of(method, kSizedMethods)) return;
+    // Whose method it is shows while tracing; a name can be looked at twice, what else stands before the dot cannot.
+    if (tree_.kind(receiver) == NodeKind::Name) {
       sizes(arguments, std::string(context_.text_of(receiver)));
+    } else if (elements_) {
+      sized_call(id, method, receiver, arguments);
     }
   }
 
-  // `any(test for …)`: of each element only the truth is asked for.
-  void truths(NodeId values) {
+  // `f(x).view(n, 2)`: the run time makes the call, so that what stands before the dot is evaluated once.
+  void sized_call(NodeId id, std::string_view method, NodeId receiver, const std::vector<NodeId>& arguments) {
+    const auto asks = [this](NodeId each) { return holds_size(each); };
+    // A generator without parentheses of its own can only stand alone.
+    const auto alone = [this](NodeId each) { return tree_.kind(each) == NodeKind::GeneratorExp; };
+    if (std::none_of(arguments.begin(), arguments.end(), asks)) return;
+    if (std::any_of(arguments.begin(), arguments.end(), alone) || binds_or_waits(tree_, id)) return;
+    const Span span = context_.span(id);
+    Speculated made{PieceText(context_.text), span, context_.site(id, "sized")};
+    made.text.add("__graphmend__.sized('" + made.site + "', '" + std::string(method) + "', (", span);
+    made.text.copy(context_.span(receiver));
+    made.text.add("), ", span);
+    made.text.copy({context_.span(arguments.front()).start, context_.span(arguments.back()).end});
+    made.text.add(")", span);
+    found_.push_back(std::move(made));
+  }
+
+  std::vector<NodeId> size_of_full(const std::vector<NodeId>& arguments) const {
+    for (NodeId each : arguments) {
+      const bool is_size = is_plain(each) || context_.token_at(tree_[each].first_token) == "size";
+      if (is_size) return {each};
+    }
+    return {};
+  }
+
+  // `any(test for …)`: of each element only the truth is asked for; and so it is of a tensor's, as one.
+  void truths(NodeId id, std::string_view name, NodeId values) {
     const NodeKind kind = tree_.kind(values);
     if (kind == NodeKind::GeneratorExp || kind == NodeKind::ListComp) {
       test(ElementComprehensionView(tree_, values).element);
+    } else if (elements_ && may_be_tensor(values)) {
+      wrap(id, "each", "'" + std::string(name) + "', ", values);
     }
   }
 
   // Calls whose result is as long as a tensor has elements that are not zero. Without a receiver they are torch's own
   // functions, and the first argument is what their method has before the dot.
   bool positions(NodeId id, std::string_view method, std::optional<NodeId> receiver, std::vector<NodeId> arguments) {
-    const bool as_tuple = !arguments.empty() && is_as_tuple(arguments.back());
-    if (as_tuple) arguments.pop_back();
+    const std::string_view said = arguments.empty() ? "" : as_tuple_of(arguments.back());
+    const bool as_tuple = said == "True";
+    if (as_tuple || (said == "False" && method == "nonzero")) arguments.pop_back();
     if (!std::all_of(arguments.begin(), arguments.end(), [this](NodeId each) { return is_plain(each); })) return false;
     const std::string kind = receiver ? "'method" : "'function";
     if (receiver) arguments.insert(arguments.begin(), *receiver);
@@ -158,9 +195,11 @@ class Speculation {
     return true;
   }
 
-  bool is_as_tuple(NodeId argument) const {
-    return tree_.kind(argument) == NodeKind::Keyword && context_.token_at(tree_[argument].first_token) == "as_tuple" &&
-           context_.text_of(tree_.first_child(argument)) == "True";
+  // What is said for `as_tuple`; empty when the argument is another one.
+  std::string_view as_tuple_of(NodeId argument) const {
+    if (tree_.kind(argument) != NodeKind::Keyword) return "";
+    return context_.token_at(tree_[argument].first_token) == "as_tuple" ? context_.text_of(tree_.first_child(argument))
+                                                                        : "";
   }
 
   bool is_builtin(NodeId name) const { return !facts_.scopes.binding(name); }
@@ -174,28 +213,39 @@ class Speculation {
     return kind != NodeKind::Keyword && kind != NodeKind::Starred;
   }
 
-  void sizes(const std::vector<NodeId>& arguments, const std::string& owner) {
-    for (NodeId argument : arguments) {
-      if (tree_.kind(argument) == NodeKind::Starred) continue;
-      NodeId value = tree_.kind(argument) == NodeKind::Keyword ? tree_.first_child(argument) : argument;
-      if (tree_.kind(value) == NodeKind::Tuple || tree_.kind(value) == NodeKind::List) {
-        for (NodeId element : tree_.children(value)) size(element, owner);
-      } else {
-        size(value, owner);
-      }
-    }
+  // What an argument says about sizes: itself, or the elements of a tuple or a list.
+  std::vector<NodeId> sizes_in(NodeId argument) const {
+    if (tree_.kind(argument) == NodeKind::Starred) return {};
+    const NodeId value = tree_.kind(argument) == NodeKind::Keyword ? tree_.first_child(argument) : argument;
+    if (tree_.kind(value) != NodeKind::Tuple && tree_.kind(value) != NodeKind::List) return {value};
+    std::vector<NodeId> elements;
+    for (NodeId element : tree_.children(value)) elements.push_back(element);
+    return elements;
   }
 
-  void size(NodeId value, const std::string& owner) {
+  bool holds_size(NodeId argument) const {
+    const std::vector<NodeId> all = sizes_in(argument);
+    return std::any_of(all.begin(), all.end(), [this](NodeId each) { return may_be_tensor(each); });
+  }
+
+  bool may_be_tensor(NodeId value) const {
     switch (tree_.kind(value)) {
       case NodeKind::Name:
       case NodeKind::BinOp:
       case NodeKind::Attribute:
       case NodeKind::Subscript:
       case NodeKind::Call:
-        return wrap(value, "index", owner + ", ", value);
+        return true;
       default:
-        return;
+        return false;
+    }
+  }
+
+  void sizes(const std::vector<NodeId>& arguments, const std::string& owner) {
+    for (NodeId argument : arguments) {
+      for (NodeId value : sizes_in(argument)) {
+        if (may_be_tensor(value)) wrap(value, "index", owner + ", ", value);
+      }
     }
   }
 

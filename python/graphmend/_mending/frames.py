@@ -173,9 +173,14 @@ class MendingCallback:
         cause = getattr(error, "inner_exception", None)
         failed = "torch.compile" if cause is None else "the backend"
         reason = f"{failed} fails on the mended frame ({type(cause or error).__name__})"
-        for entry in [each for each in self.report.mended if _place(each) in lines]:
-            self.report.mended.remove(entry)
-            self.report.left.append(dataclasses.replace(entry, mend=None, reason=reason))
+        # What broke when the code was compiled before was mended from the start this time.
+        known = {_place(each) for each in self.report.breaks}
+        before = [each for each in dict.fromkeys(_broken.values()) if _place(each) not in known]
+        places = [each for each in [*self.report.mended, *before] if _place(each) in lines]
+        self.report.mended[:] = [each for each in self.report.mended if each not in places]
+        for entry in places:
+            if _place(entry) not in map(_place, self.report.left):
+                self.report.left.append(dataclasses.replace(entry, mend=None, reason=reason))
         return result
 
     def _convert_with_breaks(self, frame: Any, cache_entry: Any, frame_state: Any) -> Any:

@@ -30,9 +30,11 @@ from graphmend._mending.marks_select import join, selects
 from graphmend._mending.marks_substitute import attribute, function, imports, into, iterated, method, target
 from graphmend._mending.marks_value import (
     bounds,
+    each,
     index,
     masked_select,
     nonzero,
+    sized,
     subscript,
     truth_of,
     value,
@@ -68,8 +70,10 @@ class Marks:
     truth_of = staticmethod(truth_of)
     index = staticmethod(index)
     bounds = staticmethod(bounds)
+    each = staticmethod(each)
     masked_select = staticmethod(masked_select)
     nonzero = staticmethod(nonzero)
+    sized = staticmethod(sized)
     subscript = staticmethod(subscript)
     where = staticmethod(where)
     method = staticmethod(method)

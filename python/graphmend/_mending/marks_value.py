@@ -142,17 +142,49 @@ def whole(site: str, tensor: Any) -> Any:
 
 
 def index(site: str, owner: Any, bound: Any) -> Any:
-    """A size or a position; a tensor as the number it stands for. `owner` is whose method it is given to, if any."""
+    """A size or a position; a tensor as the number it stands for. `owner` is whose method it is given to, if any.
+
+    Several sizes in a tuple or a list are looked at one by one.
+    """
     if not torch.compiler.is_dynamo_compiling():
         return bound
     is_known = type(owner) is list or type(owner) is tuple or is_plain_tensor(owner)
     if owner is not None and owner is not torch and not is_known:
         return bound
-    if isinstance(bound, torch.Tensor) and bound.numel() == 1 and not bound.is_floating_point():
+    if type(bound) is tuple or type(bound) is list:
+        holds_tensor = any(isinstance(size, torch.Tensor) for size in bound)
+        return type(bound)([index(site, owner, size) for size in bound]) if holds_tensor else bound
+    if not isinstance(bound, torch.Tensor) or bound.numel() != 1:
+        return bound
+    if not bound.is_floating_point():
         predicted = expect(site, bound.reshape(()))
-        if predicted is not None:
-            return int(predicted)
+        return bound if predicted is None else int(predicted)
+    # Where a tensor is made, its ends and steps may be fractions.
+    if owner is torch and is_plain_tensor(bound) and bound.dim() == 0 and not bound.requires_grad:
+        predicted = expect(site, bound)
+        return bound if predicted is None else float(predicted)
     return bound
+
+
+def each(site: str, name: str, values: Any) -> Any:
+    """`any(values)` or `all(values)`"""
+    if torch.compiler.is_dynamo_compiling() and is_plain_tensor(values) and values.dim() == 1:
+        hold = values != 0
+        predicted = expect(site, hold.any() if name == "any" else hold.all())
+        if predicted is not None:
+            return bool(predicted)
+    return any(values) if name == "any" else all(values)
+
+
+def sized(site: str, name: str, owner: Any, /, *sizes: Any, **named: Any) -> Any:
+    """`owner.name(sizes)`, where tensors may be among the sizes; of a function of torch's after the first argument."""
+    if torch.compiler.is_dynamo_compiling() and owner is torch.nn.functional:
+        sizes = (*sizes[:1], *[index(site, None, size) for size in sizes[1:2]], *sizes[2:])
+        named = {key: index(site, None, size) if key in ("pad", "size") else size for key, size in named.items()}
+    if torch.compiler.is_dynamo_compiling() and is_plain_tensor(owner):
+        sizes = tuple([index(site, owner, size) for size in sizes])
+        named = {key: index(site, owner, size) for key, size in named.items()}
+    return getattr(owner, name)(*sizes, **named)
 
 
 def _positions(site: str, tensor: Any) -> Any:

@@ -69,16 +69,20 @@ def break_place(error: BaseException) -> Place | None:
 
 def _is_between(frame: Any) -> bool:
     """Whether a frame stands between a place of the program and what is called there: graphmend's own, those of torch's
-    modes, as the one that a default device is, and what Dynamo traces in the stead of builtins."""
+    modes, as the one that a default device is, what Dynamo traces in the stead of builtins, and functions of torch's
+    that hand on the sizes that they are given."""
     file: str = frame.filename
     return (
         is_ours(file)
         or (frame.name == "__torch_function__" and file.startswith(_TORCH))
         or file.startswith(_STANDING_IN)
+        or (frame.name in _SIZED and file == torch.nn.functional.__file__)
     )
 
 
 _TORCH = str(Path(torch.__file__).parent) + os.sep
+# The mender knows the same ones.
+_SIZED = frozenset(["pad", "interpolate"])
 _STANDING_IN = str(Path(torch._dynamo.__file__).parent / "polyfills") + os.sep
 
 
