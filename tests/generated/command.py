@@ -72,7 +72,7 @@ def _progress(request: Request, count: int, out: Path) -> Callable[[Summary], No
         for failure in summary.failures[saved:]:
             _write(request, failure, failure.text, failure.verdict, out)
         saved = len(summary.failures)
-        if sys.stderr.isatty() or summary.programs % 500 == 0:
+        if sys.stderr.isatty() or summary.programs % 100 == 0:
             rate = summary.programs / max(summary.wall, 1e-9)
             text = f"{summary.programs}/{count}, {rate:.1f} a second, {len(summary.failures)} failing"
             print(text, end="\r" if sys.stderr.isatty() else "\n", file=sys.stderr, flush=True)

@@ -250,6 +250,10 @@ def _compiled_caller(difference: Difference, program: Program) -> bool:
     )
 
 
+def _iterated_views(eager: Observation, plain: Observation) -> bool:
+    return eager.error is not None and "of Unbind is a view" in repr(eager.error["args"])
+
+
 def _assert_message(eager: Observation, plain: Observation) -> bool:
     error = plain.error
     return error is not None and error["type"] == "builtins.TypeError" and "_assert_async()" in repr(error["args"])
@@ -414,6 +418,13 @@ KNOWN = [
         "a method that an object does not have is looked up after a graph, and before the program's own changes of"
         " objects are written back",
         _missing_attribute,
+        anywhere=True,
+    ),
+    Known(
+        "iterated-views",
+        "a tensor is iterated over by `unbind`, whose views forbid that it is changed in place meanwhile; Dynamo takes"
+        " the rows one by one, and lets it happen",
+        _from_call(_iterated_views),
         anywhere=True,
     ),
     Known(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import random
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from typing import Any
 
@@ -50,6 +51,42 @@ def test_what_is_dropped_is_shown_as_a_product() -> None:
         return y * 2
 
     same_program(shows, [(leaf(),)] * 2, __file__, fullgraph=True)
+
+
+class Shows(torch.nn.Module):  # type: ignore[misc,unused-ignore]
+    def __init__(self, makes: Callable[..., Any]) -> None:
+        super().__init__()
+        self.makes = makes
+
+    def forward(self, x: Any) -> Any:
+        y = self.makes(x)
+        print(y)
+        return y * 2
+
+
+def products(x: torch.Tensor) -> torch.Tensor:
+    return x @ x.detach().transpose(1, 2)
+
+
+def enlarged(x: torch.Tensor) -> torch.Tensor:
+    return torch.nn.functional.interpolate(x, scale_factor=2.0, mode="linear")
+
+
+def changed_since(x: torch.Tensor) -> torch.Tensor:
+    y = torch.nn.functional.interpolate(x, scale_factor=2.0)
+    y[0] = 1.0
+    return y
+
+
+@pytest.mark.parametrize(
+    "makes",
+    [torch.nn.BatchNorm1d(3), torch.nn.BatchNorm1d(3).eval(), products, enlarged, changed_since],
+    ids=["trained", "normalised", "products", "enlarged", "changed"],
+)
+def test_what_is_shown_says_what_made_it_on_a_processor(makes: Callable[..., Any]) -> None:
+    """While shapes alone are known these are other operators."""
+    calls = [(torch.arange(24.0).reshape(2, 3, 4).requires_grad_(),)] * 2
+    same_program(Shows(makes), calls, __file__, fullgraph=True)
 
 
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])

@@ -20,9 +20,6 @@ def history_of(tensor: torch.Tensor) -> str | None:
     if tensor.grad_fn is None:
         return None
     name = type(tensor.grad_fn).__name__
-    # On a processor `dropout` is a product, which it is not while only shapes are known.
-    if name == "NativeDropoutBackward0" and tensor.device.type == "cpu":
-        return "MulBackward0"
     return name if name != "CppFunction" else str(tensor.grad_fn.name()).rpartition("::")[2]
 
 

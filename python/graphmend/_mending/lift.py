@@ -27,6 +27,7 @@ from graphmend._torch.graphs import (
     unknown_sizes,
 )
 from graphmend._torch.markers import marker_name
+from graphmend._torch.reenact import name_on_device
 from graphmend._torch.tracing import TraceAgain
 
 # Copying what a graph mutates costs a pass over it; above this the checks are left as breaks instead.
@@ -143,7 +144,9 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
 
 
 def _history(value: torch.fx.Node) -> str | None:
-    return history_of(passed_on(value).meta["example_value"])
+    node = passed_on(value)
+    name = history_of(node.meta["example_value"])
+    return None if name is None else name_on_device(node, name)
 
 
 def _shows_copies(value: torch.fx.Node) -> bool:

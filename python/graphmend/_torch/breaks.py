@@ -59,7 +59,8 @@ def break_place(error: BaseException) -> Place | None:
     frame = stack[-1]
     message = str(error)
     needs_symbol = re.search(r"Could not .*data-dependent expression", message)
-    gb_type = getattr(error, "gb_type", None) or (needs_symbol[0] if needs_symbol else message.split("\n")[0])
+    named = needs_symbol[0] if needs_symbol else getattr(error, "gb_type", None)
+    gb_type = named or message.split("\n")[0]
     columns = (getattr(frame, "colno", None), getattr(frame, "end_colno", None))
     if getattr(frame, "end_lineno", None) != frame.lineno:
         columns = (None, None)
@@ -171,7 +172,7 @@ def hangs_on_symbol(error: BaseException) -> bool:
 
 def is_guard(place: Place) -> bool:
     """Whether what is needed there is the truth of what hangs on a symbol."""
-    return place.gb_type.startswith("Could not guard on")
+    return "Could not guard on" in place.message
 
 
 def hits_limit(error: BaseException) -> bool:
