@@ -169,7 +169,7 @@ class Speculation {
     const NodeKind kind = tree_.kind(values);
     if (kind == NodeKind::GeneratorExp || kind == NodeKind::ListComp) {
       test(ElementComprehensionView(tree_, values).element);
-    } else if (elements_ && may_be_tensor(values)) {
+    } else if (elements_ && (may_be_tensor(values) || kind == NodeKind::Compare)) {
       wrap(id, "each", "'" + std::string(name) + "', ", values);
     }
   }
