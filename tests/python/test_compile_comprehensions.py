@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -173,3 +174,22 @@ def test_a_lambda_that_was_made_elsewhere_is_left() -> None:
     compiled = mended_compile(calls_what_was_made_elsewhere, backend="eager")
     assert compiled(CALLS[0][0])[1] == "many"
     assert reasons(compiled) == {"it stands in a lambda or a comprehension"}
+
+
+def test_equal_code_of_two_files_is_told_apart(tmp_path: Path) -> None:
+    text = "def f(x):\n    return x + len([1 for row in x if row.sum() > 0])\n"
+    functions = []
+    for name in ("one.py", "other.py"):
+        (tmp_path / name).write_text(text)
+        space: dict[str, Any] = {}
+        exec(compile(text, str(tmp_path / name), "exec"), space)
+        functions.append(space["f"])
+    x = torch.eye(2)
+    for function in functions:
+        torch.compile(function, backend="eager")(x)
+    torch._dynamo.reset()
+    for function in reversed(functions):
+        mended = mended_compile(function, backend="eager")
+        assert torch.equal(mended(x), function(x))
+        assert {Path(each.file).name for each in mended.report.mended} == {Path(function.__code__.co_filename).name}
+        assert not reasons(mended)

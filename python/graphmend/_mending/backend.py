@@ -5,12 +5,13 @@ import functools
 import itertools
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from types import CodeType
 from typing import Any
 
 import torch
 import torch.fx
+from torch.utils.weak import WeakIdKeyDictionary
 
 from graphmend._mending import speculate
 from graphmend._mending.draws import draws_for_nothing, keep_draws
@@ -18,6 +19,7 @@ from graphmend._mending.learnt import Learnt
 from graphmend._mending.lift import CannotShowError, CannotUndoError, lift, remove_joined
 from graphmend._mending.requirements import Required, require_apart, run_if_holds, take_requirements
 from graphmend._mending.returned import put_back, take_returned
+from graphmend._mending.traced import Traced
 from graphmend._mending.transaction import Plan
 from graphmend._torch.compiling import drawn_as_in_eager
 from graphmend._torch.graphs import as_drawn, finish_graph, is_drawn_number, loses_number, turn_asserts_into_checks
@@ -59,7 +61,7 @@ class FrameRecord(threading.local):
         # Sites whose markers are in the graphs.
         self.marked: set[str] = set()
         # The functions' own code that was traced, with its globals.
-        self.traced: dict[CodeType, dict[str, Any]] = {}
+        self.traced = Traced()
 
 
 _numbers = itertools.count()
@@ -81,11 +83,11 @@ class MendedBackend:
         self.frame = FrameRecord()
         self.disabled = False
         # Code whose frames were compiled, as Dynamo knows it.
-        self.codes: weakref.WeakSet[CodeType] = weakref.WeakSet()
+        self.codes: MutableMapping[CodeType, None] = WeakIdKeyDictionary()
         # Why the branch at a site is not selected: for good, and the last time that it was traced.
         self.declined: dict[str, str] = {}
         self.notes: dict[str, str] = {}
-        self._learnt: weakref.WeakKeyDictionary[CodeType, Learnt] = weakref.WeakKeyDictionary()
+        self._learnt: MutableMapping[CodeType, Learnt] = WeakIdKeyDictionary()
         if hasattr(inner, "get_compiler_config"):
             self.get_compiler_config = inner.get_compiler_config
         self.__name__ = getattr(inner, "compiler_name", None) or getattr(inner, "__name__", type(inner).__name__)
@@ -105,7 +107,7 @@ class MendedBackend:
         self.frame.keys.clear()
         self.frame.predicted.clear()
         self.frame.traced.clear()
-        self.frame.traced[code] = space
+        self.frame.traced.add(code, space)
 
     def end_frame(self) -> None:
         """Lets go of the call's values."""

@@ -77,7 +77,7 @@ class MendingCallback:
         convert = self._torchdynamo_orig_backend
         code: CodeType = frame.f_code
         know_code(code)
-        self.backend.codes.add(code)
+        self.backend.codes[code] = None
         if self.backend.disabled or not can_wrap_frame(code):
             return self._convert_plainly(frame, cache_entry, frame_state)
         if self.backend.learnt(code).as_it_is:
@@ -168,7 +168,7 @@ class MendingCallback:
 
     def _convert_as_written(self, frame: Any, cache_entry: Any, frame_state: Any, error: Exception) -> Any:
         """Whatever it is that failed with mends, it is Dynamo's to say, of the program as it was written."""
-        lines = {(code.co_filename, line) for code in self.backend.frame.traced for *_, line in code.co_lines()}
+        lines = {(code.co_filename, line) for code, _ in self.backend.frame.traced for *_, line in code.co_lines()}
         result = self._convert_plainly(frame, cache_entry, frame_state)
         cause = getattr(error, "inner_exception", None)
         failed = "torch.compile" if cause is None else "the backend"

@@ -20,7 +20,7 @@ def code_to_trace(code: CodeType, space: dict[str, Any]) -> CodeType:
     backend = own_backend()
     if backend is None or backend.frame.plain:
         return code
-    backend.frame.traced[code] = space
+    backend.frame.traced.add(code, space)
     return mended_code.replacement(code, space, bool(backend.speculates))
 
 

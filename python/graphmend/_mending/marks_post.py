@@ -28,7 +28,7 @@ def _stack_of(site: str) -> str:
     backend = own_backend()
     if backend is None or not effects.looks_at_stack(site):
         return ""
-    spaces = {(code.co_filename, code.co_name): space for code, space in backend.frame.traced.items()}
+    spaces = {(code.co_filename, code.co_name): space for code, space in backend.frame.traced}
     callers = [
         Caller(file, line, function, spaces.get((file, function), {}))
         for file, line, function in traced_stack()

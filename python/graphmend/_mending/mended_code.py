@@ -23,6 +23,7 @@ import torch
 
 from graphmend._mending import effects, mended_file, scope, substitutes, talkers
 from graphmend._mending.mended_file import Mend, MendedText
+from graphmend._mending.traced import Traced
 from graphmend._torch.breaks import Place
 
 # How Dynamo names what comes after a break.
@@ -45,20 +46,19 @@ def forget_all() -> int:
 def replacement(code: CodeType, space: dict[str, Any], speculates: bool) -> CodeType:
     """The code to trace in the stead of `code`, whose globals are `space`: mended if there are mends, else itself."""
     source = _sources.get((code.co_filename, id(space), speculates))
-    return _mended_of(code, source.codes) or code if source else code
-
-
-def _mended_of(code: CodeType, codes: dict[CodeType, CodeType]) -> CodeType | None:
     try:
-        return codes.get(code)
+        return source.codes.get(code, code) if source else code
     except TypeError:
         # Code that Dynamo has made may hold constants that no source has, such as a dict.
-        return None
+        return code
 
 
-def mend(
-    place: Place, traced: dict[CodeType, dict[str, Any]], speculates: bool, only: frozenset[str] | None = None
-) -> Mend | str:
+def _either_replacement(code: CodeType, space: dict[str, Any]) -> CodeType:
+    mended = replacement(code, space, True)
+    return mended if mended is not code else replacement(code, space, False)
+
+
+def mend(place: Place, traced: Traced, speculates: bool, only: frozenset[str] | None = None) -> Mend | str:
     """Mends the statement where a graph broke; or the reason why it is left.
 
     `traced` has the code that was traced, with its globals; `speculates`: values that Python needs may be predicted;
@@ -92,17 +92,17 @@ def own_name(function: str) -> str:
     return resumed[1] if resumed else function
 
 
-def _code_at(place: Place, traced: dict[CodeType, dict[str, Any]]) -> tuple[CodeType, dict[str, Any]] | None:
-    for code, space in traced.items():
+def _code_at(place: Place, traced: Traced) -> tuple[CodeType, dict[str, Any]] | None:
+    for code, space in traced:
         if (code.co_filename, code.co_name) == (place.file, place.function) and place.line in _lines(code):
             return code, space
     return None
 
 
-def _function_around(inner: CodeType, traced: dict[CodeType, dict[str, Any]]) -> CodeType | None:
+def _function_around(inner: CodeType, traced: Traced) -> CodeType | None:
     """The function that a lambda or a comprehension stands in, if that is traced too: mended, it makes a mended one."""
     place = (inner.co_filename, inner.co_name, inner.co_firstlineno)
-    for code, space in traced.items():
+    for code, space in traced:
         if code.co_filename != inner.co_filename or code.co_name.startswith("<"):
             continue
         for each in (code, *(replacement(code, space, speculates) for speculates in (True, False))):
@@ -157,14 +157,13 @@ def _all_objects() -> list[Any]:
 def in_live_functions() -> Iterator[None]:
     """Inside, functions run their mended code; other threads may take it too, for which it is what they had."""
     with _lock:
-        codes = {code: new for source in _sources.values() for code, new in source.codes.items()}
-        files = {code.co_filename for code in codes}
+        files = {source.file_name for source in _sources.values()}
         changed = []
         for function in _all_objects():
             if type(function) is FunctionType and function.__code__.co_filename in files:
                 code = function.__code__
-                mended = _mended_of(code, codes)
-                if mended is not None:
+                mended = _either_replacement(code, function.__globals__)
+                if mended is not code:
                     changed.append((function, code))
                     function.__code__ = mended
         try:

@@ -3,8 +3,7 @@
 import functools
 import inspect
 import sys
-import weakref
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from types import CodeType
 from typing import Any
 
@@ -16,6 +15,7 @@ from torch._dynamo.eval_frame import set_code_exec_strategy
 from torch._dynamo.eval_frame import set_eval_frame as set_eval_frame
 from torch._dynamo.eval_frame import skip_code as skip_code
 from torch._dynamo.types import ConvertFrameReturn, FrameAction, FrameExecStrategy
+from torch.utils.weak import WeakIdKeyDictionary
 
 
 def know_code(code: CodeType) -> None:
@@ -66,7 +66,8 @@ class FrameView:
 
 
 # What was compiled for a frame is kept with its own code, whatever code was traced.
-_own_code: weakref.WeakKeyDictionary[CodeType, CodeType] = weakref.WeakKeyDictionary()
+# Code of two files may be equal, and is told apart by what it is, not by what it says.
+_own_code: MutableMapping[CodeType, CodeType] = WeakIdKeyDictionary()
 
 
 def own_code(code: CodeType) -> CodeType:
@@ -82,6 +83,15 @@ def go_by_own_code() -> None:
         original = getattr(convert_frame, name, None)
         if original is not None:
             setattr(convert_frame, name, _by_own_code(original))
+
+
+@functools.cache
+def decode_by_file() -> None:
+    """Dynamo keeps the instructions of code it has seen, and takes those of equal code; but what they hold, the code of
+    lambdas and comprehensions, has a file."""
+    original = bytecode._cached_cleaned_instructions
+    decoded = functools.lru_cache(lambda file, code, safe: original.__wrapped__(code, safe))
+    bytecode._cached_cleaned_instructions = lambda code, safe=False: decoded(code.co_filename, code, safe)
 
 
 def _by_own_code(original: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,7 +7,7 @@ import torch._dynamo
 from torch._dynamo import guards
 
 from graphmend._torch.breaks import tell_less
-from graphmend._torch.frames import go_by_own_code
+from graphmend._torch.frames import decode_by_file, go_by_own_code
 
 SUPPORTED = ((2, 11), (2, 13))
 
@@ -35,3 +35,4 @@ def require_torch() -> None:
             raise TorchVersionError(f"torch {torch.__version__} has no {name}; graphmend cannot mend with it")
     tell_less()
     go_by_own_code()
+    decode_by_file()
