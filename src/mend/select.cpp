@@ -1,6 +1,6 @@
 // Select. In: a branch whose test is a tensor. Out: text that, while tracing, computes all sides and joins them.
 //
-//   if tracing() and selects(site, (c1 := T1,), (what the sides read,)):
+//   if may_select(site) and selects(site, (c1 := T1,), (what the sides read,)):
 //     old = (names,); BODY; side1 = (names,); names = old; ORELSE; names = join(site, (c1,), (side1, …, (names,)))
 //   elif T1:              ← from here on it is the user's own text
 #include "mend/select.h"
@@ -229,7 +229,7 @@ class BranchSelect {
 
   bool write(const std::string& site, std::string& reason) {
     const std::string keyword = branch_ == statement_ ? "if " : "elif ";
-    out_.add(keyword + "__graphmend__.tracing() and __graphmend__.selects('" + site + "', (", serves_);
+    out_.add(keyword + "__graphmend__.may_select('" + site + "') and __graphmend__.selects('" + site + "', (", serves_);
     std::string tests;
     for (size_t i = 0; i + 1 < sides_.size(); ++i) {
       const std::string name = local(("c" + std::to_string(i) + "_").c_str());
@@ -344,8 +344,9 @@ std::optional<Selected> select_choice(const MendContext& context, const ModuleFa
   result.text.copy(context.span(view.body));
   result.text.add(",), (", span);
   result.text.copy(context.span(view.orelse));
-  result.text.add(
-      ",)))[0] if __graphmend__.tracing() and __graphmend__.selects('" + result.site + "', ((" + name + " := ", span);
+  result.text.add(",)))[0] if __graphmend__.may_select('" + result.site + "') and __graphmend__.selects('" +
+                      result.site + "', ((" + name + " := ",
+                  span);
   if (!write_traced_condition(context, view.test, context.span(view.test), result.text)) {
     reason = "the test is nested too deeply";
     return std::nullopt;

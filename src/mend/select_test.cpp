@@ -17,7 +17,8 @@ TEST(Select, ComputesBothSidesAndJoinsThem) {
   EXPECT_EQ(
       made.shown(),
       "def f(x):\n"
-      "    if __graphmend__.tracing() and __graphmend__.selects('S', ((graphmend_c0_14_ := (x.any())), ), (x,)):\n"
+      "    if __graphmend__.may_select('S') and __graphmend__.selects('S', ((graphmend_c0_14_ := (x.any())), ), "
+      "(x,)):\n"
       "        graphmend_old14_ = (x,)\n"
       "        x = x + 1\n"
       "        graphmend_side0_14_ = (x,)\n"
@@ -59,16 +60,17 @@ TEST(Select, OnlyTheRestOfAChainWhenTheElifBroke) {
       "def f(x, k):\n    if k:\n        y = 1\n    elif x.any():\n        y = 2\n    else:\n        y = 3\n    return "
       "y\n",
       {4});
-  EXPECT_TRUE(made.shows("    elif __graphmend__.tracing() and __graphmend__.selects(")) << made.shown();
+  EXPECT_TRUE(made.shows("    elif __graphmend__.may_select('S') and __graphmend__.selects(")) << made.shown();
   EXPECT_TRUE(made.shows("\n    elif x.any():\n        y = 2\n")) << made.shown();
 }
 
 TEST(Select, Choices) {
   MendCase made("def f(x):\n    return (x + 1 if x.any() else x) * 2\n", {2});
-  EXPECT_EQ(made.shown(),
-            "def f(x):\n    return ((__graphmend__.join('S', (graphmend_c22_,), ((x + 1,), (x,)))[0] if "
-            "__graphmend__.tracing() and __graphmend__.selects('S', ((graphmend_c22_ := (x.any())),), (x, )) else "
-            "(x + 1 if x.any() else x))) * 2\n");
+  EXPECT_EQ(
+      made.shown(),
+      "def f(x):\n    return ((__graphmend__.join('S', (graphmend_c22_,), ((x + 1,), (x,)))[0] if "
+      "__graphmend__.may_select('S') and __graphmend__.selects('S', ((graphmend_c22_ := (x.any())),), (x, )) else "
+      "(x + 1 if x.any() else x))) * 2\n");
 }
 
 TEST(Select, AttributesAreJoinedLikeNames) {

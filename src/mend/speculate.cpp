@@ -81,7 +81,7 @@ class Speculation {
     Speculated made{PieceText(context_.text), span, context_.site(id, "truth"), true};
     made.text.add("((", span);
     made.text.copy(span);
-    made.text.add(") if not __graphmend__.tracing() else __graphmend__.truth_of('" + made.site + "', ", span);
+    made.text.add(") if not __graphmend__.checks() else __graphmend__.truth_of('" + made.site + "', ", span);
     if (!write_traced_condition(context_, id, span, made.text)) return;
     made.text.add("))", span);
     found_.push_back(std::move(made));

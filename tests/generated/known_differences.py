@@ -302,7 +302,7 @@ def _copied_input(difference: Difference, program: Program) -> bool:
 def _copied_output(difference: Difference, program: Program) -> bool:
     """Where plain `torch.compile` breaks in front of the dropout, it may run in eager, and there it copies nothing."""
     has_dropout = "self.drop(" in program.text or "dropout(" in program.text
-    shows = _is_copy(difference) or difference.path[-1] == "storage"
+    shows = _is_copy(difference) or difference.path[-1] == "storage" or _is_leaf_no_more(difference)
     return has_dropout and shows and program.rules != Rules()
 
 
@@ -310,6 +310,31 @@ def _is_copy(difference: Difference) -> bool:
     """A new tensor where eager has one that was met before."""
     expected, seen = difference.expected, difference.seen
     return isinstance(expected, tuple) and expected[:1] == ("again",) and isinstance(seen, TensorValue)
+
+
+def _is_leaf_no_more(difference: Difference) -> bool:
+    """A copy of a leaf, met after the call, has a history and no gradient."""
+    of_later = difference.path[1] == "later"
+    return of_later and (
+        (difference.path[-1], difference.expected, difference.seen) == ("leaf", True, False)
+        or (difference.path[-1] == "grad" and isinstance(difference.expected, TensorValue) and difference.seen is None)
+    )
+
+
+def _zero_gradient(difference: Difference, program: Program) -> bool:
+    if difference.path[-1] == "storage":
+        # Where there is one tensor more, the numbers of all others' memory move.
+        call = difference.path[0]
+        assert isinstance(call, int)
+        found = compare_values(program.eager[call], program.plain[call], program.rules)
+        return any(_is_zero_gradient(each) for each in found)
+    return _is_zero_gradient(difference)
+
+
+def _is_zero_gradient(difference: Difference) -> bool:
+    seen = difference.seen
+    is_gradient = difference.path[-1] == "grad" and difference.expected is None and isinstance(seen, TensorValue)
+    return is_gradient and not any(seen.bits)
 
 
 def _layout(difference: Difference, program: Program) -> bool:
@@ -462,6 +487,12 @@ KNOWN = [
         "copied-input",
         "the same, where the copy is changed later and not the input",
         _copied_input,
+    ),
+    Known(
+        "zero-gradient",
+        "a graph that AOTAutograd compiled has one backward for all its outputs: an input on which only those depend"
+        " that take no part in it gets a gradient of zeros, where eager leaves None",
+        _zero_gradient,
     ),
     Known(
         "layout",

@@ -377,6 +377,27 @@ def test_inputs_that_share_memory_in_some_calls(backend: str, together: int) -> 
         assert torch.equal(compiled(x, y), expected)
 
 
+def doubles_and_compares(x: Any, y: Any) -> Any:
+    x += x
+    return y if torch.equal(y, torch.relu(x)) else y + y
+
+
+def test_what_shares_memory_meets_in_no_graph_more_than_without_mends() -> None:
+    graphs = []
+
+    def backend(graph: torch.fx.GraphModule, example_inputs: Any) -> Any:
+        graphs.append(graph)
+        return graph.forward
+
+    compiled = mended_compile(doubles_and_compares, backend=backend)
+    for _ in range(2):
+        x = torch.ones(2)
+        y = x[:]
+        assert compiled(x, y) is y
+    changing = [graph for graph in graphs if "+=" in graph.code]
+    assert [len(graph.graph.find_nodes(op="placeholder")) for graph in changing] == [1]
+
+
 def raises_at_random(x: Any) -> Any:
     if torch.rand(()) < 0.3:
         raise ValueError("injected")

@@ -17,7 +17,7 @@ from graphmend._mending import speculate
 from graphmend._mending.draws import draws_for_nothing, keep_draws
 from graphmend._mending.learnt import Learnt
 from graphmend._mending.lift import CannotShowError, CannotUndoError, lift, remove_joined
-from graphmend._mending.requirements import Required, require_apart, run_if_holds, take_requirements
+from graphmend._mending.requirements import Required, require_apart, run_if_holds, shares_memory, take_requirements
 from graphmend._mending.returned import put_back, take_returned
 from graphmend._mending.traced import Traced
 from graphmend._mending.transaction import Plan
@@ -174,6 +174,9 @@ class MendedBackend:
             turn_asserts_into_checks(graph)
         returned = take_returned(graph)
         apart = require_apart(graph, self.frame.marked)
+        if shares_memory(graph, apart):
+            # AOTAutograd compiles for just that, and nothing tells it when a later call has them apart.
+            self._leave_as_written("an input that the graph changes shares its memory with another")
         plan = self._plan(graph, changes_inputs=bool(apart))
         if plan is None and self._is_joined():
             required += apart
@@ -194,6 +197,13 @@ class MendedBackend:
             compiled = functools.partial(run_if_holds, required, compiled)
         self.frame.has_transaction |= plan is not None or bool(required)
         return compiled
+
+    def _leave_as_written(self, reason: str) -> None:
+        """The frame's graphs are to be those of plain `torch.compile`."""
+        learnt = self.learnt(traced_code())
+        if learnt.as_written is None:
+            learnt.as_written = reason
+            raise TraceAgain(restart_reason=reason)
 
     def _is_joined(self) -> bool:
         """Whether a substitute or a setting has put more into the graph than plain `torch.compile` has in one."""

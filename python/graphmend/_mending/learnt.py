@@ -40,6 +40,8 @@ class Learnt:
     versions: int = 0
     # How often a frame raised for sure, while it was traced.
     raised: int = 0
+    # Why it is traced as it is written.
+    as_written: str | None = None
     # Why its graph can carry no marker.
     cannot_carry: str | None = None
     # Why Dynamo's settings are left as they are.

@@ -26,7 +26,7 @@ from graphmend._mending.marks_post import (
     tracing,
     truth,
 )
-from graphmend._mending.marks_select import join, selects
+from graphmend._mending.marks_select import join, may_select, selects
 from graphmend._mending.marks_substitute import attribute, function, imports, into, iterated, method, target
 from graphmend._mending.marks_value import (
     bounds,
@@ -64,6 +64,7 @@ class Marks:
     negate = staticmethod(negate)
     either = staticmethod(either)
     both = staticmethod(both)
+    may_select = staticmethod(may_select)
     selects = staticmethod(selects)
     join = staticmethod(join)
     value = staticmethod(value)

@@ -41,7 +41,8 @@ def mends_apply() -> bool:
     if in_higher_order_op():
         backend.frame.trouble = "it stands in the body of a higher-order operator (checkpoint, cond, vmap, …)"
         return False
-    return True
+    backend.frame.trouble = backend.learnt(traced_code()).as_written
+    return backend.frame.trouble is None
 
 
 @assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]

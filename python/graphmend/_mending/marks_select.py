@@ -4,21 +4,22 @@ from typing import Any
 
 import torch
 
-from graphmend._mending.marks_asked import decline, own_backend, trace_again_without
-from graphmend._mending.marks_post import as_flag
-from graphmend._torch.tracing import assume_constant_result, traced_code
+from graphmend._mending.marks_asked import decline, is_declined, own_backend, trace_again_without
+from graphmend._mending.marks_post import as_flag, checks
+from graphmend._torch.tracing import assume_constant_result
 
 
 @assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
-def _select_applies(site: str) -> bool:
+def _note_selected(site: str) -> bool:
     backend = own_backend()
-    if backend is None or site in backend.declined:
-        return False
-    backend.frame.trouble = backend.learnt(traced_code()).cannot_carry
-    if backend.frame.trouble is not None:
-        return False
-    backend.frame.selected.append(site)
-    return True
+    if backend is not None:
+        backend.frame.selected.append(site)
+    return backend is not None
+
+
+def may_select(site: str) -> bool:
+    """Whether it is to be found out if all sides can be computed; asked before the tests are evaluated."""
+    return checks() and not is_declined(site)
 
 
 def selects(site: str, tests: tuple[Any, ...], read: tuple[Any, ...], *assigned: tuple[Any, str]) -> bool:
@@ -26,8 +27,6 @@ def selects(site: str, tests: tuple[Any, ...], read: tuple[Any, ...], *assigned:
 
     `read` is what they work on, `assigned` the attributes that they assign: of what, and their names.
     """
-    if not torch.compiler.is_dynamo_compiling():
-        return False
     for test in tests:
         if not isinstance(test, torch.Tensor) or test.numel() != 1:
             return False
@@ -37,7 +36,7 @@ def selects(site: str, tests: tuple[Any, ...], read: tuple[Any, ...], *assigned:
     for owner, name in assigned:
         if not _is_plain_attribute(owner, name):
             return bool(decline(site, "a side assigns an attribute that may be more than a value"))
-    return bool(_select_applies(site))
+    return bool(_note_selected(site))
 
 
 def _is_plain_attribute(owner: Any, name: str) -> bool:
