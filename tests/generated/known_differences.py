@@ -203,26 +203,35 @@ def _exception_table(eager: Observation, plain: Observation) -> bool:
     return _raises(plain, "builtins.AssertionError", "exception table entry") and eager.error != plain.error
 
 
+def _fails_on_float(eager: Observation, plain: Observation) -> bool:
+    return _formatted_float(eager, plain) or _joined_float(eager, plain)
+
+
 def _unformatted_float(difference: Difference, program: Program) -> bool:
     if difference.place not in _TEXTS or _FORMATTED.search(program.text) is None:
         return False
     # All that differs are numbers, as text or as they are.
-    expected, seen = (_NUMBERS.sub("", str(value)) for value in (difference.expected, difference.seen))
-    return expected == seen
+    expected, seen = (
+        _NUMBERS.sub("", _HISTORY.sub("", str(value))) for value in (difference.expected, difference.seen)
+    )
+    return expected == seen and _has_own_histories(difference)
 
 
 def _history(difference: Difference, program: Program) -> bool:
-    texts = [str(difference.expected), str(difference.seen)]
-    if difference.place not in _TEXTS:
-        return False
     # A longer name can move what follows to the next line.
-    without = [" ".join(_HISTORY.sub(" ", text).split()) for text in texts]
-    expected, seen = (_HISTORY.findall(text) for text in texts)
-    own = all(
-        after in (before, "CompiledFunctionBackward", "CopyBackwards")
-        for before, after in zip(expected, seen, strict=False)
+    expected, seen = (
+        " ".join(_HISTORY.sub(" ", str(value)).split()) for value in (difference.expected, difference.seen)
     )
-    return without[0] == without[1] and len(expected) == len(seen) and own
+    return difference.place in _TEXTS and expected == seen and _has_own_histories(difference)
+
+
+def _has_own_histories(difference: Difference) -> bool:
+    """Whether what is said of histories is what eager says, or what graphs say."""
+    expected, seen = (_HISTORY.findall(str(value)) for value in (difference.expected, difference.seen))
+    return len(expected) == len(seen) and all(
+        after in (before, "CompiledFunctionBackward", "CopyBackwards")
+        for before, after in zip(expected, seen, strict=True)
+    )
 
 
 def _missing_attribute(difference: Difference, program: Program) -> bool:
@@ -302,7 +311,7 @@ def _copied_input(difference: Difference, program: Program) -> bool:
 def _copied_output(difference: Difference, program: Program) -> bool:
     """Where plain `torch.compile` breaks in front of the dropout, it may run in eager, and there it copies nothing."""
     has_dropout = "self.drop(" in program.text or "dropout(" in program.text
-    shows = _is_copy(difference) or difference.path[-1] == "storage" or _is_leaf_no_more(difference)
+    shows = _is_copy(difference) or difference.path[-1] == "storage" or _is_of_copy(difference)
     return has_dropout and shows and program.rules != Rules()
 
 
@@ -312,12 +321,13 @@ def _is_copy(difference: Difference) -> bool:
     return isinstance(expected, tuple) and expected[:1] == ("again",) and isinstance(seen, TensorValue)
 
 
-def _is_leaf_no_more(difference: Difference) -> bool:
-    """A copy of a leaf, met after the call, has a history and no gradient."""
+def _is_of_copy(difference: Difference) -> bool:
+    """What a copy says of itself after the call: of a leaf it has a history and no gradient."""
     of_later = difference.path[1] == "later"
+    found = (difference.path[-1], difference.expected, difference.seen)
+    lost_gradient = difference.path[-1] == "grad" and isinstance(difference.expected, TensorValue)
     return of_later and (
-        (difference.path[-1], difference.expected, difference.seen) == ("leaf", True, False)
-        or (difference.path[-1] == "grad" and isinstance(difference.expected, TensorValue) and difference.seen is None)
+        found in (("leaf", True, False), ("inference", False, True)) or (lost_gradient and difference.seen is None)
     )
 
 
@@ -412,13 +422,9 @@ KNOWN = [
     Known(
         "formatted-float",
         "a float from `.item()` that changes between calls becomes symbolic, and formatting it in an f-string fails"
-        " inside Dynamo",
-        _from_call(_formatted_float),
-    ),
-    Known(
-        "joined-float",
-        "an f-string that mixes text and such a float or int is rebuilt after a break by joining the number itself",
-        _from_call(_joined_float),
+        " inside Dynamo; how, depends on where the breaks are",
+        _from_call(_fails_on_float),
+        shows_breaks=True,
     ),
     Known(
         "exception-table",

@@ -419,3 +419,15 @@ def test_guards_of_whole_numbers(program: Callable[..., Any], speculate: bool) -
     is_whole = program is guarded_by_whole_numbers
     compiled = same_program(program, calls, __file__, frames=is_whole, speculate=speculate)
     assert not compiled.report.left or not is_whole
+
+
+def breaks_in_its_test(x: Any) -> Any:
+    x.clamp_(-3.0, 3.0)
+    return x.clone() if torch.allclose(x, (x + x if (x != 4.0).any() else x), atol=1.0) else x.clamp(min=-1.0)
+
+
+def test_a_break_that_stays_inside_of_a_test() -> None:
+    compiled = mended_compile(breaks_in_its_test, backend="eager")
+    for value in (0.5, 4.0, 2.0):
+        x, y = ((torch.full((2,), value, requires_grad=True) * 1.0) for _ in range(2))
+        assert torch.equal(compiled(x), breaks_in_its_test(y))

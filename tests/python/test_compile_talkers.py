@@ -359,3 +359,24 @@ def test_how_tensors_are_printed_changes_on_the_way() -> None:
         return x + 1
 
     same_program(shows, CALLS, __file__)
+
+
+def test_what_is_told_twice_is_one_object() -> None:
+    items = [1]
+    table = {"items": items}
+
+    def tells(x: Any) -> Any:
+        logging.getLogger("twice").warning("%s %s %s %s", items, [items, x], table, table)
+        return x * 2
+
+    told: list[Any] = []
+    handler = logging.Handler()
+    handler.emit = lambda record: told.append(record.args)  # type: ignore[method-assign]
+    logger = logging.getLogger("twice")
+    logger.addHandler(handler)
+    try:
+        mended_compile(tells, backend="eager", fullgraph=True)(torch.ones(2))
+    finally:
+        logger.removeHandler(handler)
+    ((one, listed, first, second),) = told
+    assert one == [1] and listed[0] is one and first is second and first["items"] is one

@@ -177,6 +177,23 @@ def test_the_result_is_the_input_where_it_is_in_eager() -> None:
     same_program(fill, [(GOOD.clone(), []), (BAD.clone(), []), (GOOD.clone(), [])], __file__)
 
 
+def test_a_view_of_the_input_through_a_dropout_that_is_off() -> None:
+    drop = torch.nn.Dropout(0.5).eval()
+
+    def turned(x: Any) -> Any:
+        x.add_(1)
+        y = drop(x)
+        if y.max() > 100:
+            raise ValueError("large")
+        y.mul_(2)
+        return y.t()
+
+    compiled = mended_compile(turned, backend="eager")
+    for _ in range(2):
+        x = torch.ones(2, 3)
+        assert compiled(x).data_ptr() == x.data_ptr() and torch.equal(x, torch.full((2, 3), 4.0))
+
+
 def test_aliased_inputs_and_views() -> None:
     def through(x: Any, y: Any) -> Any:
         x.add_(1)

@@ -77,8 +77,9 @@ def post(site: str, *values: Any) -> bool:
     spec = [_stack_of(site), describe_mode()]
     ints: list[int] = []
     tensors: list[torch.Tensor] = []
+    met: list[Any] = []
     for value in values:
-        if not describe(value, spec, ints, tensors):
+        if not describe(value, spec, ints, tensors, met):
             return bool(trace_again_without(site, "an argument is neither a tensor, a number, text nor made of these"))
     torch.ops.graphmend.emit(site, "".join(spec), ints, tensors)
     return True

@@ -27,6 +27,9 @@ def selects(site: str, tests: tuple[Any, ...], read: tuple[Any, ...], *assigned:
 
     `read` is what they work on, `assigned` the attributes that they assign: of what, and their names.
     """
+    # A break in the tests has ended the trace.
+    if not torch.compiler.is_dynamo_compiling():
+        return False
     for test in tests:
         if not isinstance(test, torch.Tensor) or test.numel() != 1:
             return False

@@ -26,6 +26,8 @@ _SIZE = "S"
 _DTYPE = "y"
 _DEVICE = "v"
 _CLASS = "C"
+# A list or dict that the statement is given twice is one object; the number of those before it follows.
+_AGAIN = "A"
 # Only at the start.
 _STACK = "K"
 _NO_GRAD = "g"
@@ -48,8 +50,8 @@ def _number_of(kind: type) -> str:
     return str(keep(kind))
 
 
-def describe(value: Any, spec: list[str], ints: list[int], tensors: list[torch.Tensor]) -> bool:
-    """Appends what is needed to rebuild the value; False if it cannot travel."""
+def describe(value: Any, spec: list[str], ints: list[int], tensors: list[torch.Tensor], met: list[Any]) -> bool:
+    """Appends what is needed to rebuild the value; False if it cannot travel. `met` are lists and dicts so far."""
     if value is None or value is True or value is False or type(value) is str:
         spec.append(_CONSTANT + _quote(value))
         return True
@@ -70,17 +72,23 @@ def describe(value: Any, spec: list[str], ints: list[int], tensors: list[torch.T
         return True
     if isinstance(value, torch.Size):
         spec.append(_SIZE + str(len(value)) + ";")
-        return _describe_all(value, spec, ints, tensors)
+        return _describe_all(value, spec, ints, tensors, met)
     if type(value) is tuple:
         spec.append(_TUPLE + str(len(value)) + ";")
-        return _describe_all(value, spec, ints, tensors)
+        return _describe_all(value, spec, ints, tensors, met)
+    if type(value) is list or type(value) is dict:
+        for number, each in enumerate(met):
+            if each is value:
+                spec.append(_AGAIN + str(number) + ";")
+                return True
+        met.append(value)
     if type(value) is list:
         spec.append(_LIST + str(len(value)) + ";")
-        return _describe_all(value, spec, ints, tensors)
+        return _describe_all(value, spec, ints, tensors, met)
     if type(value) is dict:
         spec.append(_DICT + str(len(value)) + ";")
         for key, item in value.items():
-            if not describe(key, spec, ints, tensors) or not describe(item, spec, ints, tensors):
+            if not describe(key, spec, ints, tensors, met) or not describe(item, spec, ints, tensors, met):
                 return False
         return True
     if isinstance(value, type):
@@ -96,10 +104,10 @@ def describe(value: Any, spec: list[str], ints: list[int], tensors: list[torch.T
     return False
 
 
-def _describe_all(values: Any, spec: list[str], ints: list[int], tensors: list[torch.Tensor]) -> bool:
+def _describe_all(values: Any, spec: list[str], ints: list[int], tensors: list[torch.Tensor], met: list[Any]) -> bool:
     # A loop, because Dynamo inlines it where it would take `all` of a generator for a break.
     for value in values:  # noqa: SIM110
-        if not describe(value, spec, ints, tensors):
+        if not describe(value, spec, ints, tensors, met):
             return False
     return True
 
@@ -148,6 +156,8 @@ class _Reader:
         self.ints = ints
         self.tensors = tensors
         self.at = 0
+        # Lists and dicts so far.
+        self.met: list[Any] = []
 
     def field(self) -> str:
         end = self.spec.index(";", self.at)
@@ -182,11 +192,18 @@ class _Reader:
         if kind == _CLASS:
             return kept(int(self.field()))
         count = int(self.field())
+        if kind == _AGAIN:
+            return self.met[count]
         if kind == _DICT:
-            pairs = [(self.value(), self.value()) for _ in range(count)]
-            return dict(pairs)
-        items = [self.value() for _ in range(count)]
-        return {_TUPLE: tuple, _LIST: list, _SIZE: torch.Size}[kind](items)
+            table: dict[Any, Any] = {}
+            self.met.append(table)
+            table.update([(self.value(), self.value()) for _ in range(count)])
+            return table
+        items: list[Any] = []
+        if kind == _LIST:
+            self.met.append(items)
+        items.extend([self.value() for _ in range(count)])
+        return {_TUPLE: tuple, _LIST: lambda made: made, _SIZE: torch.Size}[kind](items)
 
     def constant(self) -> Any:
         field = self.field()

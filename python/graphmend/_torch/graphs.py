@@ -119,7 +119,8 @@ class _Steps:
         values = self.interpreter.env
         for node in self.nodes:
             self.at = node
-            values[node] = self.interpreter.run_node(node)
+            given_back = _input_of_dropout(node)
+            values[node] = self.interpreter.run_node(node) if given_back is None else values[given_back]
         return values.pop(self.nodes[-1])
 
 
@@ -258,9 +259,13 @@ def _gives_back(node: torch.fx.Node) -> torch.fx.Node | None:
         for each in node.all_input_nodes:
             if each.meta.get("example_value") is value:
                 return each
+    return _input_of_dropout(node)
+
+
+def _input_of_dropout(node: torch.fx.Node) -> torch.fx.Node | None:
+    """What a dropout that is off gives back; while only shapes are known, it makes a copy."""
     if node.op != "call_function" or name_of(node) not in _DROPOUTS:
         return None
-    # One that is off does so, but not while only shapes are known.
     operands = node.kwargs | dict(zip(("input", "p", "training"), node.args, strict=False))
     is_off = operands.get("training", operands.get("train")) is False or operands.get("p") == 0
     operand = operands.get("input") if is_off else None
