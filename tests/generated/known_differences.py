@@ -347,6 +347,11 @@ def _is_zero_gradient(difference: Difference) -> bool:
     return is_gradient and not any(seen.bits)
 
 
+def _shared_inputs(difference: Difference, program: Program) -> bool:
+    shares = "('alias'," in program.text or "('view'," in program.text
+    return shares and program.rules != Rules()
+
+
 def _layout(difference: Difference, program: Program) -> bool:
     of_result = difference.path[1] in ("result", "later")
     return of_result and difference.path[-1] == "stride" and program.rules != Rules()
@@ -499,6 +504,12 @@ KNOWN = [
         "a graph that AOTAutograd compiled has one backward for all its outputs: an input on which only those depend"
         " that take no part in it gets a gradient of zeros, where eager leaves None",
         _zero_gradient,
+    ),
+    Known(
+        "shared-inputs",
+        "AOTAutograd compiles for inputs that share their memory, one of which the graph changes; nothing guards that,"
+        " and the graph is taken for inputs that do not",
+        _shared_inputs,
     ),
     Known(
         "layout",
