@@ -264,3 +264,21 @@ def test_parametrizations_and_weight_norm() -> None:
     model = Model()
     torch.nn.utils.parametrizations.weight_norm(model.first)
     same_program(model, [(X,), (X * 10000,), (X,)], __file__)
+
+
+def shows_where_gradients_are_on(x: Any) -> Any:
+    with torch.enable_grad():
+        y = torch.sigmoid(x)
+        print(y[0])
+        if y.std() > 4.0:
+            raise ValueError("wide")
+    return y * 2
+
+
+def test_what_is_shown_in_inference_mode_requires_no_gradient(capsys: pytest.CaptureFixture[str]) -> None:
+    x = torch.ones(2, requires_grad=True)
+    compiled = mended_compile(shows_where_gradients_are_on, backend="eager", fullgraph=True)
+    with torch.inference_mode():
+        expected, shown = shows_where_gradients_are_on(x), capsys.readouterr().out
+        assert torch.equal(compiled(x), expected) and capsys.readouterr().out == shown
+    assert compiled.report.misses == 0

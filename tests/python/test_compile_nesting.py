@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import io
 import logging
+import sys
 import threading
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -290,3 +292,25 @@ def test_an_effect_that_raises_inside_of_what_is_compiled_itself(compile_inner: 
         with contextlib.redirect_stdout(shown), pytest.raises(RefusedError, match="twice"):
             compiled(torch.ones(2))
         assert shown.getvalue() == "once\n"
+
+
+def warns_of_its_caller(x: Any) -> Any:
+    warnings.warn("one up", stacklevel=2)
+    warnings.warn("two up", stacklevel=3)
+    return x * 2
+
+
+def test_callers_of_a_compiled_function_inside_of_another() -> None:
+    inner = mended_compile(warns_of_its_caller, backend="eager")
+
+    def outer(x: Any) -> Any:
+        return inner(x) + 1
+
+    compiled = mended_compile(outer, backend="eager")
+    for _ in range(2):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            compiled(GOOD)
+            here = sys._getframe().f_lineno - 1
+        told = [(each.filename, each.lineno) for each in caught if "up" in str(each.message)]
+        assert told == [(__file__, outer.__code__.co_firstlineno + 1), (__file__, here)]

@@ -15,7 +15,6 @@ from graphmend._torch.tracing import (
     assume_constant_result,
     changes_print_options,
     handles_exception,
-    is_ours,
     takes_objects,
     traced_stack,
 )
@@ -30,9 +29,7 @@ def _stack_of(site: str) -> str:
         return ""
     spaces = {(code.co_filename, code.co_name): space for code, space in backend.frame.traced}
     callers = [
-        Caller(file, line, function, spaces.get((file, function), {}))
-        for file, line, function in traced_stack()
-        if not is_ours(file)
+        Caller(file, line, function, spaces.get((file, function), {})) for file, line, function in traced_stack()
     ]
     # The last of them is the function whose statement it is, which the effect itself stands for.
     return describe_stack(effects.keep_stack(callers[:-1]))

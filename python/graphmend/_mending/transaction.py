@@ -203,7 +203,7 @@ class Plan:
 def _shown_as(tensor: torch.Tensor, name: str | None) -> torch.Tensor:
     # In inference mode nothing is recorded, also where the program enables gradients inside of it; views of what
     # requires grad still say so.
-    if name is not None and torch.is_inference_mode_enabled():
+    if tensor.is_inference() or (name is not None and torch.is_inference_mode_enabled()):
         return tensor
     return with_history(tensor, name)
 

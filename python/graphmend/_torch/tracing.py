@@ -125,6 +125,8 @@ def holds_for(owner: object, path: str) -> None:
 
 
 # The folder of this package: frames of its files are not the user's.
+# What leads from a compiled function to the one that is inlined.
+_DYNAMO = str(Path(torch._dynamo.__file__).parent)
 _PACKAGE = str(Path(__file__).parent.parent) + os.sep
 
 
@@ -203,9 +205,13 @@ def changes_print_options() -> bool:
 
 
 def traced_stack() -> list[tuple[str, int, str]]:
-    """File, line and function of the frames being traced, outermost first."""
+    """File, line and function of the program's frames that are being traced, outermost first."""
     summary = torch._guards.TracingContext.extract_stack()
-    return [(frame.filename, frame.lineno or 0, frame.name) for frame in summary]
+    return [
+        (frame.filename, frame.lineno or 0, frame.name)
+        for frame in summary
+        if not is_ours(frame.filename) and not frame.filename.startswith(_DYNAMO)
+    ]
 
 
 class TraceAgain(exc.UnspecializeRestartAnalysis, exc.TensorifyScalarRestartAnalysis):  # type: ignore[misc,unused-ignore]
