@@ -431,3 +431,17 @@ def test_a_break_that_stays_inside_of_a_test() -> None:
     for value in (0.5, 4.0, 2.0):
         x, y = ((torch.full((2,), value, requires_grad=True) * 1.0) for _ in range(2))
         assert torch.equal(compiled(x), breaks_in_its_test(y))
+
+
+def keeps_a_count(x: Any, count: Any, offset: Any) -> Any:
+    count.add_(1)
+    x = x * 2 if x.sum() > 3 else x + 1
+    return x + count + offset
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_branches_beside_inputs_that_are_parts_of_one_memory(backend: str) -> None:
+    compiled = mended_compile(keeps_a_count, backend=backend, speculate=False, fullgraph=True)
+    for value in range(3):
+        x, ours, theirs = torch.full((4,), float(value)), torch.zeros(2, 4), torch.zeros(2, 4)
+        assert torch.equal(compiled(x, *ours), keeps_a_count(x, *theirs)) and torch.equal(ours, theirs)
