@@ -186,6 +186,12 @@ def _raises(seen: Observation, kind: str, text: str = "") -> bool:
     return seen.error is not None and seen.error["type"] == kind and text in repr(seen.error["args"])
 
 
+def _lost_number(eager: Observation, plain: Observation) -> bool:
+    return eager.error is None and _raises(
+        plain, "builtins.AttributeError", "'NoneType' object has no attribute 'item'"
+    )
+
+
 def _captured_assert(eager: Observation, plain: Observation) -> bool:
     return _raises(eager, "builtins.AssertionError") and _raises(plain, "builtins.RuntimeError")
 
@@ -430,6 +436,11 @@ KNOWN = [
         " inside Dynamo; how, depends on where the breaks are",
         _from_call(_fails_on_float),
         shows_breaks=True,
+    ),
+    Known(
+        "lost-number",
+        "a number that may change is handed over at a break as a tensor that is not there",
+        _from_call(_lost_number),
     ),
     Known(
         "exception-table",
