@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "mend/check.h"
@@ -90,6 +91,27 @@ class Writer {
   PieceText whole_;
 };
 
+// What a branch or a loop asks before it runs what is inside.
+std::optional<Span> header_of(const MendContext& context, NodeId statement) {
+  const Tree& tree = context.tree;
+  switch (tree.kind(statement)) {
+    case NodeKind::If:
+    case NodeKind::Elif:
+    case NodeKind::While:
+    case NodeKind::For: {
+      std::optional<Span> header;
+      for (NodeId part : tree.children(statement)) {
+        if (node_group(tree.kind(part)) != NodeGroup::Expression) break;
+        const Span span = context.span(part);
+        header = {header ? header->start : span.start, span.end};
+      }
+      return header;
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
 // The innermost statements on a line (several when they are separated by semicolons), and clauses with a test.
 std::vector<NodeId> statements_at(const MendContext& context, const LineIndex& lines, uint32_t line) {
   const Tree& tree = context.tree;
@@ -104,10 +126,8 @@ std::vector<NodeId> statements_at(const MendContext& context, const LineIndex& l
     // What is inside another is nearer to the line than that, unless the other's test is on the line too.
     std::erase_if(found, [&](NodeId outer) {
       if (!tree.contains(outer, id)) return false;
-      const NodeKind outer_kind = tree.kind(outer);
-      if (outer_kind != NodeKind::If && outer_kind != NodeKind::Elif) return true;
-      const Span test = context.span(tree.first_child(outer));
-      return lines.position(test.start).line > line || lines.position(test.end).line < line;
+      const std::optional<Span> asked = header_of(context, outer);
+      return !asked || lines.position(asked->start).line > line || lines.position(asked->end).line < line;
     });
     found.push_back(id);
   }

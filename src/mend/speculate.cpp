@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 
 #include "mend/traced_condition.h"
 #include "parse/views.h"
@@ -22,6 +23,9 @@ constexpr std::array<std::string_view, 12> kSizedMethods = {"view",      "reshap
 
 // Functions of torch's whose second argument is sizes; which of them it is shows while tracing.
 constexpr std::array<std::string_view, 2> kSizedFunctions = {"pad", "interpolate"};
+
+// Functions and methods whose result is as long as there are different values.
+constexpr std::array<std::string_view, 3> kCounting = {"unique", "unique_consecutive", "bincount"};
 
 template <size_t n>
 bool is_one_of(std::string_view name, const std::array<std::string_view, n>& names) {
@@ -58,6 +62,8 @@ class Speculation {
         continue;
       }
       if (kind == NodeKind::Call) call(id);
+      if (kind == NodeKind::BoolOp && elements_) choice(id);
+      if (kind == NodeKind::UnaryOp && tree_[id].operation() == Operator::Not && elements_) test(id);
       if (kind == NodeKind::Subscript) subscript(id);
       if (kind == NodeKind::IfExp) test(IfExpView(tree_, id).test);
       if (kind == NodeKind::Comprehension) {
@@ -69,6 +75,7 @@ class Speculation {
 
   // Of `and`, `or` and `not` each operand is predicted by itself, so that what Python does not evaluate stays so.
   void test(NodeId id) {
+    if (!tests_.insert(id).second) return;
     if (tree_.kind(id) == NodeKind::BoolOp) {
       for (NodeId operand : tree_.children(id)) test(operand);
       return;
@@ -84,6 +91,34 @@ class Speculation {
     made.text.add(") if not __graphmend__.checks() else __graphmend__.truth_of('" + made.site + "', ", span);
     if (!write_traced_condition(context_, id, span, made.text)) return;
     made.text.add("))", span);
+    found_.push_back(std::move(made));
+  }
+
+  // `a and b` as a value: the operand that decides is the result, and of each before the last Python asks the truth.
+  void choice(NodeId id) {
+    const ScopeId scope = facts_.scopes.scope_of(id);
+    const bool in_function = facts_.scopes[scope].kind == ScopeKind::Function &&
+                             tree_.kind(facts_.scopes[scope].node) == NodeKind::FunctionDef;
+    if (tests_.contains(id) || !in_function || binds_or_waits(tree_, id)) return;
+    const bool goes_on = tree_[id].operation() == Operator::And;
+    const Span span = context_.span(id);
+    Speculated made{PieceText(context_.text), span, context_.site(id, "choice")};
+    std::string after;
+    for (NodeId operand : tree_.children(id)) {
+      if (tree_.end_of(operand) == tree_.end_of(id)) {
+        made.text.add("(", span);
+        made.text.copy(context_.span(operand));
+        made.text.add(")" + after, span);
+        break;
+      }
+      const std::string name = "graphmend_v" + std::to_string(context_.span(operand).start) + "_";
+      made.text.add("(" + name + " if " + (goes_on ? "not " : "") + "__graphmend__.decides('" + made.site + "', (" +
+                        name + " := (",
+                    span);
+      made.text.copy(context_.span(operand));
+      made.text.add("))) else ", span);
+      after += ")";
+    }
     found_.push_back(std::move(made));
   }
 
@@ -121,6 +156,8 @@ class Speculation {
     if ((method == "item" || method == "tolist") && arguments.empty()) {
       return wrap(id, "value", "'" + std::string(method) + "', ", receiver);
     }
+    if (elements_ && is_one_of(method, kCounting)) return made_call(id, "counted", method, receiver, arguments);
+    if (context_.text_of(receiver) == "math" && is_global(receiver)) return numbers(arguments);
     if (positions(id, method, on_torch ? std::nullopt : std::optional(receiver), arguments)) return;
     if (on_torch) {
       // Of other functions the first argument is a tensor.
@@ -142,18 +179,33 @@ class Speculation {
   // `f(x).view(n, 2)`: the run time makes the call, so that what stands before the dot is evaluated once.
   void sized_call(NodeId id, std::string_view method, NodeId receiver, const std::vector<NodeId>& arguments) {
     const auto asks = [this](NodeId each) { return holds_size(each); };
+    if (std::any_of(arguments.begin(), arguments.end(), asks)) made_call(id, "sized", method, receiver, arguments);
+  }
+
+  // A method's call as `mark(site, 'method', receiver, arguments)`.
+  void made_call(NodeId id, std::string_view mark, std::string_view method, NodeId receiver,
+                 const std::vector<NodeId>& arguments) {
     // A generator without parentheses of its own can only stand alone.
     const auto alone = [this](NodeId each) { return tree_.kind(each) == NodeKind::GeneratorExp; };
-    if (std::none_of(arguments.begin(), arguments.end(), asks)) return;
     if (std::any_of(arguments.begin(), arguments.end(), alone) || binds_or_waits(tree_, id)) return;
     const Span span = context_.span(id);
-    Speculated made{PieceText(context_.text), span, context_.site(id, "sized")};
-    made.text.add("__graphmend__.sized('" + made.site + "', '" + std::string(method) + "', (", span);
+    Speculated made{PieceText(context_.text), span, context_.site(id, mark)};
+    made.text.add("__graphmend__." + std::string(mark) + "('" + made.site + "', '" + std::string(method) + "', (",
+                  span);
     made.text.copy(context_.span(receiver));
     made.text.add("), ", span);
-    made.text.copy({context_.span(arguments.front()).start, context_.span(arguments.back()).end});
+    if (!arguments.empty()) {
+      made.text.copy({context_.span(arguments.front()).start, context_.span(arguments.back()).end});
+    }
     made.text.add(")", span);
     found_.push_back(std::move(made));
+  }
+
+  // What a function of Python's `math` is given: a tensor as the number that it stands for.
+  void numbers(const std::vector<NodeId>& arguments) {
+    for (NodeId argument : arguments) {
+      if (is_plain(argument) && may_be_tensor(argument)) wrap(argument, "as_number", "", argument);
+    }
   }
 
   std::vector<NodeId> size_of_full(const std::vector<NodeId>& arguments) const {
@@ -347,6 +399,8 @@ class Speculation {
   const Tree& tree_;
   const ModuleFacts& facts_;
   bool elements_;
+  // Expressions of which only the truth is asked for.
+  std::set<NodeId> tests_;
   std::vector<Speculated> found_;
 };
 

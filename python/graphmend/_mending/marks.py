@@ -8,6 +8,7 @@ statement must run as it stands, and so break the graph as it always did.
 import sys
 from types import CodeType, FunctionType
 
+from graphmend._mending.marks_counted import counted
 from graphmend._mending.marks_post import (
     allclose,
     both,
@@ -29,7 +30,9 @@ from graphmend._mending.marks_post import (
 from graphmend._mending.marks_select import join, may_select, selects
 from graphmend._mending.marks_substitute import attribute, function, imports, into, iterated, method, target
 from graphmend._mending.marks_value import (
+    as_number,
     bounds,
+    decides,
     each,
     index,
     masked_select,
@@ -57,6 +60,9 @@ class Marks:
     number = staticmethod(number)
     real = staticmethod(real)
     whole = staticmethod(whole)
+    decides = staticmethod(decides)
+    as_number = staticmethod(as_number)
+    counted = staticmethod(counted)
     compared = staticmethod(compared)
     truth = staticmethod(truth)
     equal = staticmethod(equal)

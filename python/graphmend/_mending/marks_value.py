@@ -133,6 +133,19 @@ def truth_of(site: str, test: Any) -> Any:
     return test
 
 
+def decides(site: str, operand: Any) -> Any:
+    """The truth of an operand of `and` or `or`"""
+    return truth_of(site, operand) if torch.compiler.is_dynamo_compiling() else operand
+
+
+def as_number(site: str, argument: Any) -> Any:
+    """What a function of `math` is given; a tensor as the number that it stands for"""
+    if not torch.compiler.is_dynamo_compiling() or not is_plain_tensor(argument):
+        return argument
+    is_whole = not argument.is_floating_point() and not argument.is_complex()
+    return argument if argument.is_complex() else value(site, "int" if is_whole else "float", argument)
+
+
 def whole(site: str, tensor: Any) -> Any:
     """`int(tensor)` as a test needs it: of whole numbers the tensor itself; others may raise, and are predicted"""
     is_whole = isinstance(tensor, torch.Tensor) and not tensor.is_floating_point() and not tensor.is_complex()

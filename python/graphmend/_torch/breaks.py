@@ -19,6 +19,7 @@ from torch._dynamo import utils as dynamo_utils
 from torch._dynamo.output_graph import OutputGraph
 from torch._dynamo.variables.tensor import TensorVariable
 
+from graphmend._torch.elements import elements_by_number
 from graphmend._torch.graphs import raises_in_vain
 from graphmend._torch.tracing import is_ours
 
@@ -121,7 +122,10 @@ def captured(convert: Any, settings: Iterable[str], fullgraph: bool) -> Iterator
         if convert is not None:
             convert._one_graph = False
         try:
-            with _kept_numbers() if settings else contextlib.nullcontext():
+            with contextlib.ExitStack() as stack:
+                if settings:
+                    stack.enter_context(_kept_numbers())
+                    stack.enter_context(elements_by_number())
                 yield
         finally:
             if convert is not None:
@@ -154,15 +158,19 @@ _scalars = threading.RLock()
 
 def capture_for(place: Place) -> str | None:
     """The setting of Dynamo's by which what broke would be a symbol: a number that the program itself reads from a
-    tensor, or the size of a tensor that hangs on values.
+    tensor, the position of an element, or the size of a tensor that hangs on values.
 
     Bounds of slices are read by Dynamo too, also of slices that are no tensor's, where a tensor must stay one.
     """
     if place.gb_type == "Dynamic shape operator":
         return "capture_dynamic_output_shape_ops"
     text = linecache.getline(place.file, place.line)
-    reads = any(word in text for word in ("item(", "int(", "float("))
-    return "capture_scalar_outputs" if reads and place.gb_type.startswith("Unsupported Tensor.item() call") else None
+    if place.gb_type == "Data dependent operator":
+        reads = "[" in text and "_local_scalar_dense" in place.message
+    else:
+        read = any(word in text for word in ("item(", "int(", "float("))
+        reads = read and place.gb_type.startswith("Unsupported Tensor.item() call")
+    return "capture_scalar_outputs" if reads else None
 
 
 def hangs_on_symbol(error: BaseException) -> bool:

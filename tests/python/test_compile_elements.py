@@ -1,0 +1,170 @@
+"""Elements at positions that tensors say, values that are counted, and operands that decide: as Python has them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from compiled_calls import reasons, same_program
+
+from graphmend._mending.compile import compile as mended_compile
+
+# torch warns on its own account.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+ROWS = [
+    [[1.0, -2.0, 3.0, 0.5], [0.0, 1.0, 2.0, 2.0]],
+    [[4.0, 1.0, 1.0, 1.0], [9.0, 0.0, -2.0, 2.0]],
+    [[1.0, 1.0, 1.0, 7.0], [0.0, 0.0, 0.0, 0.0]],
+]
+CALLS = [(torch.tensor(rows),) for rows in (*ROWS, ROWS[0])]
+
+
+def best_row(x: Any) -> Any:
+    return x[x.sum(1).argmax()], x[x.sum(1).argmin().to(torch.int32)] * 2
+
+
+def best_of_each(x: Any) -> Any:
+    i, j = x.sum(1).argmax(), x.sum(0).argmax()
+    return x[:, j], x[i, j], x[1, j], x[None, :, j], x[i, 1:], x[i][j]
+
+
+def sets_an_element(x: Any) -> Any:
+    y = x.clone()
+    y[x.sum(1).argmax()] = 7
+    y[x.sum(1).argmin()] += 1
+    return y
+
+
+def shows_an_element(x: Any) -> Any:
+    best = x.sum(1).argmax()
+    print("best", best.item(), x[best])
+    if x[best].max() > 8:
+        raise ValueError("large")
+    return x[best]
+
+
+@pytest.mark.parametrize("function", [best_row, best_of_each, sets_an_element, shows_an_element])
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_elements_at_positions_of_tensors(function: Any, backend: str) -> None:
+    compiled = same_program(function, CALLS, __file__, frames=False, backend=backend, fullgraph=True, speculate=False)
+    # A position is a symbol: there is one graph for all.
+    assert compiled.report.graphs == 1
+
+
+def test_an_element_is_a_view() -> None:
+    compiled = mended_compile(lambda x: x[x.sum(1).argmax()], backend="eager", fullgraph=True)
+    for (x,) in CALLS:
+        row = compiled(x)
+        assert row.untyped_storage().data_ptr() == x.untyped_storage().data_ptr()
+        assert row.storage_offset() == 4 * int(x.sum(1).argmax())
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_gradients_of_elements(backend: str) -> None:
+    def loss(x: Any) -> Any:
+        return (x[x.sum(1).argmax()] * x[:, x.sum(0).argmax()].sum()).sum()
+
+    compiled = mended_compile(loss, backend=backend, fullgraph=True)
+    for (x,) in CALLS:
+        ours, theirs = (x.clone().requires_grad_() for _ in range(2))
+        compiled(ours).backward()
+        loss(theirs).backward()
+        assert torch.equal(ours.grad, theirs.grad)
+
+
+def too_far(x: Any) -> Any:
+    return x[x.long().max()]
+
+
+def test_a_position_that_is_not_there_raises_as_in_eager() -> None:
+    calls = [(torch.tensor([0.0, 1.0, 1.0]),), (torch.tensor([0.0, 5.0, 1.0]),), (torch.tensor([2.0, -3.0, 0.0]),)]
+    same_program(too_far, calls, __file__)
+
+
+def of_each_kind(x: Any) -> Any:
+    kinds = x.long()
+    means = [x[kinds == kind].mean() for kind in kinds.unique()]
+    for kind in torch.unique(kinds): means.append(kind * 2)  # fmt: skip  # noqa: E701
+    return means
+
+
+def with_counts(x: Any) -> Any:
+    values, places, counts = torch.unique(x.long(), return_inverse=True, return_counts=True)
+    again, times = (x > 0).unique(True, False, True)
+    return {int(value): int(count) for value, count in zip(values, counts)}, values[places], list(again), times.tolist()  # noqa: B905
+
+
+def in_a_row(x: Any) -> Any:
+    values, counts = torch.unique_consecutive(x, return_counts=True)
+    runs, places = x[1].unique_consecutive(return_inverse=True)
+    return [v.item() for v in values], counts.tolist(), len(runs), [r + 1 for r in runs], places
+
+
+def histogram(x: Any) -> Any:
+    counts = torch.bincount(x.abs().long().flatten())
+    return [count * 2 for count in counts.tolist()], list(x[1].abs().long().bincount(minlength=6))
+
+
+@pytest.mark.parametrize("function", [of_each_kind, with_counts, in_a_row, histogram])
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_values_that_are_counted(function: Any, backend: str) -> None:
+    compiled = same_program(function, CALLS, __file__, backend=backend)
+    assert not reasons(compiled)
+
+
+def test_a_histogram_of_negative_numbers_raises_as_in_eager() -> None:
+    def counts(x: Any) -> Any:
+        return torch.bincount(x).tolist()
+
+    calls = [(torch.tensor([1, 2, 2]),), (torch.tensor([1, -2, 2]),), (torch.tensor([1, 2, 0]),)]
+    same_program(counts, calls, __file__, frames=False)
+
+
+def operands(x: Any, given: Any = None) -> Any:
+    kept = given or x.max() > 3 or x.sum()
+    both = x.sum() > 2 and x.max() > 3 and "both"
+    neither = not (x.sum() > 2 or x.max() > 3)
+    return kept, both, neither, x.sum() > 2 and [x.min()], (x.min() < -1) or "none"
+
+
+def test_operands_that_decide() -> None:
+    compiled = same_program(operands, [*CALLS, (CALLS[0][0], "given")], __file__)
+    assert not reasons(compiled)
+
+
+def evaluates_what_it_must(x: Any, told: Any) -> Any:
+    first = (x.sum() > 5 and told.append("and")) or told.append("or")
+    return first, not (x.sum() > 5) or told.append("last")
+
+
+def test_what_is_not_reached_is_not_evaluated() -> None:
+    compiled = mended_compile(evaluates_what_it_must, backend="eager")
+    for (x,) in CALLS:
+        ours: list[str] = []
+        theirs: list[str] = []
+        assert compiled(x, ours) == evaluates_what_it_must(x, theirs) and ours == theirs
+    assert not reasons(compiled)
+
+
+def functions_of_numbers(x: Any) -> Any:
+    return x[:, : math.ceil(x.max() / 4)], math.sqrt(x.sum().abs()), math.floor(x.mean()), math.gcd(x.long().max(), 4)
+
+
+def test_functions_of_numbers_that_are_tensors() -> None:
+    compiled = same_program(functions_of_numbers, CALLS, __file__)
+    assert not reasons(compiled)
+
+
+def on_one_line(x: Any) -> Any:
+    while x.sum() < 20: x = x * 2 + 1  # fmt: skip  # noqa: E701
+    return x
+
+
+def test_a_loop_on_one_line() -> None:
+    assert not reasons(same_program(on_one_line, CALLS, __file__))
