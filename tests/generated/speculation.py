@@ -8,7 +8,18 @@ from __future__ import annotations
 from . import effects, wanted
 from . import expressions as e
 from . import statements as s
-from .wanted_uses import arithmetic, lookup, positions, sizes, slices, take, wanted_counts
+from .wanted_uses import (
+    arithmetic,
+    different,
+    elements,
+    lookup,
+    operands,
+    positions,
+    sizes,
+    slices,
+    take,
+    wanted_counts,
+)
 from .writer import Choice, Frame, Writer
 
 
@@ -244,7 +255,9 @@ def reduce_ragged(w: Writer) -> None:
 
 def simple(w: Writer) -> None:
     """One that neither branches nor talks."""
-    w.pick([(4, take), (3, arithmetic), (1.5, slices), (1.5, sizes), (1, lookup), (2, remember), (1, reduce_ragged)])
+    choices: list[Choice] = [(4, take), (3, arithmetic), (1.5, slices), (1.5, sizes), (1, lookup), (2, remember)]
+    choices += [(1, reduce_ragged), (1.5, elements), (1, different), (1, operands)]
+    w.pick(choices)
 
 
 def statement(w: Writer) -> None:

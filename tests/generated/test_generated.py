@@ -59,6 +59,7 @@ item int float bool tolist len_nonzero ternary bound_tensor size_tensor helper h
 mask masked_select nonzero as_tuple where unique set_mask where_rows index state branch branch_shapes early_return elif
 loop_range loop_range_tensor loop_rows loop_elements loop_while loop_while_value loop_exit loop_sites occurrences raise
 raise_lookup raise_assert raise_caught random of_random after_change shown ragged returned recursion
+element set_element different operands
 """.split()
 
 

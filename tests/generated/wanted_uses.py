@@ -142,3 +142,57 @@ def lookup(w: Writer) -> None:
     w.line(f"{name} = {text}")
     # What is kept in `self` may be something else by now.
     w.bind(name, "real" if "self." in text else "int")
+
+
+def elements(w: Writer) -> None:
+    """An element, a row or a column at a position that a tensor says."""
+    name, other = w.fresh("r"), e.full_name(w)
+    row, column = f"{wanted.count(w)} % 3", f"{wanted.count(w)} % 4"
+    reads = [
+        f"[{row}]",
+        f"[:, {column}]",
+        f"[{row}, {column}]",
+        f"[1, {column}] * 2",
+        f"[1:, {column}]",
+        f"[-({row}) - 1]",
+    ]
+    names = [each for each in w.names("full") if each not in w.frame.frozen]
+    if names and w.chance(0.25):
+        w.use("wanted.set_element")
+        w.line(f"{w.choose(names)}[{row}] {w.choose(['=', '+='])} {e.number(w)}")
+        return
+    w.use("wanted.element")
+    w.line(f"{name} = {other}{w.choose(reads)}")
+    w.bind(name, "ragged")
+
+
+def different(w: Writer) -> None:
+    """Values that are different from each other, one by one."""
+    w.use("wanted.different")
+    name, other = w.fresh("n"), e.full_name(w)
+    kinds = w.choose([wanted_counts(w), f"({other} > {e.threshold(w)}).long()", f"({other} > {e.threshold(w)}).sum(1)"])
+    choices = [
+        f"sum(int(kind) for kind in {kinds}.unique())",
+        f"len([kind for kind in torch.unique({kinds}) if kind > 0])",
+        f"torch.unique({kinds}, return_counts=True)[1].tolist()[-1]",
+        f"int(list({kinds}.flatten().unique_consecutive())[-1])",
+        f"torch.bincount({kinds}.flatten().abs()).tolist()[-1]",
+    ]
+    w.line(f"{name} = {w.choose(choices)}")
+    w.bind(name, "int")
+
+
+def operands(w: Writer) -> None:
+    """`and`, `or` and `not` as values."""
+    w.use("wanted.operands")
+    kept, name = w.fresh("kept"), w.fresh("v")
+    one, other = (f"{e.scalar(w)} > {e.threshold(w)}" for _ in range(2))
+    choices = [
+        f"{one} and {other}",
+        f"{one} or {other}",
+        f"not ({one}) and {other}",
+        f"{one} and {other} or {e.number(w)}",
+    ]
+    w.line(f"{kept} = {w.choose(choices)}")
+    w.line(f"{name} = {e.full(w, 1)} * (2.0 if {kept} else 0.5)")
+    w.bind(name, "full")

@@ -7,7 +7,7 @@ import logging
 import os
 import re
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -106,7 +106,7 @@ def trial() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def captured(convert: Any, settings: Iterable[str], fullgraph: bool) -> Iterator[None]:
+def captured(convert: Any, settings: Collection[str], fullgraph: bool) -> Iterator[None]:
     """What of a tensor's values become symbols, by Dynamo's own settings; of numbers `fullgraph=True` has them so."""
     while convert is not None and not isinstance(convert, convert_frame.ConvertFrameAssert):
         convert = getattr(convert, "_inner_convert", None) or getattr(convert, "_torchdynamo_orig_backend", None)
@@ -125,6 +125,7 @@ def captured(convert: Any, settings: Iterable[str], fullgraph: bool) -> Iterator
             with contextlib.ExitStack() as stack:
                 if settings:
                     stack.enter_context(_kept_numbers())
+                if "capture_scalar_outputs" in settings:
                     stack.enter_context(elements_by_number())
                 yield
         finally:
