@@ -78,6 +78,17 @@ def test_gradients_of_elements(backend: str) -> None:
         assert torch.equal(ours.grad, theirs.grad)
 
 
+def of_lists_too(x: Any) -> Any:
+    i = x.sum(1).argmax()
+    rows = [x, x + 1]
+    return rows[i], x[i], torch.stack(rows)[i, 1:], {0: "first", 1: "second"}[int(i)], x[x > 0][i]
+
+
+def test_a_position_that_python_needs_is_predicted() -> None:
+    compiled = same_program(of_lists_too, [*CALLS, *CALLS[:2]], __file__)
+    assert not reasons(compiled)
+
+
 def too_far(x: Any) -> Any:
     return x[x.long().max()]
 

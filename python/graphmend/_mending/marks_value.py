@@ -256,13 +256,17 @@ def subscript(site: str, container: Any, key: Any) -> Any:
                 return container[rows.unbind(0)]
         elif type(key) is tuple:
             return container[_with_positions(site, container, key)]
+        elif _is_position(key):
+            return container[_position(site, key)]
     elif type(container) is list or type(container) is tuple:
         return container[index(site, None, key)]
     return container[key]
 
 
 def _with_positions(site: str, container: torch.Tensor, key: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The parts of a subscript, with positions in place of the only mask, if the rest are slices."""
+    """The parts of a subscript, with numbers in place of tensors of one, and positions in that of the only mask, if the
+    rest are slices."""
+    key = tuple([_position(site, part) if _is_position(part) else part for part in key])
     masks = [i for i, part in enumerate(key) if isinstance(part, torch.Tensor)]
     if len(masks) != 1 or not all(type(part) is slice for i, part in enumerate(key) if i != masks[0]):
         return key
@@ -281,6 +285,21 @@ def bounds(lower: Any, upper: Any, step: Any) -> slice:
 def is_plain_tensor(value: Any) -> bool:
     """A tensor whose operators are torch's own."""
     return type(value) is torch.Tensor or type(value) is torch.nn.Parameter
+
+
+@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+def _captures_numbers() -> bool:
+    return bool(torch._dynamo.config.capture_scalar_outputs)
+
+
+def _position(site: str, key: torch.Tensor) -> Any:
+    """A position that a tensor says: itself, where it becomes a symbol, else as it is predicted."""
+    return key if _captures_numbers() else index(site, None, key)
+
+
+def _is_position(key: Any) -> bool:
+    is_whole = is_plain_tensor(key) and not key.is_floating_point() and not key.is_complex()
+    return is_whole and key.dim() == 0 and key.dtype not in (torch.bool, torch.uint8)
 
 
 def _is_mask(value: Any) -> bool:
