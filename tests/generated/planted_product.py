@@ -257,7 +257,7 @@ PRODUCT = [
         "an effect shows the value of its moment",
         lambda: patched(part("_mending.lift")._Changes, "may_come_after", lambda right: lambda *_: False),
         shows="events",
-        hint=47,
+        hint=55,
     ),
     ProductBug(
         "values-swapped",
@@ -279,15 +279,15 @@ PRODUCT = [
         shows="events.function",
     ),
     ProductBug("check-ignored", "a guard that fires raises", run_instead(_ignore_flag), hint=42),
-    ProductBug("check-inverted", "a guard fires when its test says so", _inverted_check, hint=5),
+    ProductBug("check-inverted", "a guard fires when its test says so", _inverted_check, hint=63),
     ProductBug("only-first-check", "every guard counts", _only_first_check, hint=46),
     ProductBug("not-committed", "what is changed in place stays changed", run_instead(_uncommitted), hint=1),
     ProductBug("tensors-not-restored", "a failed call changes tensors once", _plan(mutated=()), hint=33),
     ProductBug(
-        "rng-not-restored", "a failed call draws what eager draws", _plan(random=False), shows="rng.torch", hint=86
+        "rng-not-restored", "a failed call draws what eager draws", _plan(random=False), shows="rng.torch", hint=5
     ),
     ProductBug(
-        "python-rng-not-restored", "a failed call draws what eager draws", _no_random_state, shows="rng.random", hint=15
+        "python-rng-not-restored", "a failed call draws what eager draws", _no_random_state, shows="rng.random", hint=68
     ),
     ProductBug("rng-drawn", "the random streams are eager's", run_instead(_draw), shows="rng.torch"),
     ProductBug("original-runs-twice", "a failed call counts once", _original(_twice), hint=45),
@@ -309,9 +309,9 @@ PRODUCT = [
             "_pick",
             lambda right: lambda site, flag, one, other: right(site, flag, other, one),
         ),
-        hint=170,
+        hint=94,
     ),
-    ProductBug("aliases-ignored", "a select makes no new tensor where that shows", _aliases_ignored, hint=178),
+    ProductBug("aliases-ignored", "a select makes no new tensor where that shows", _aliases_ignored, hint=72),
     ProductBug(
         "positions-lost",
         "mended code has the user's positions",

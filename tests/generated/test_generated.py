@@ -27,13 +27,13 @@ from generated.reduce import candidates, reduce_program
 from generated.values import Describer
 
 PROGRAMS = int(os.environ.get("GRAPHMEND_PROGRAMS", "300"))
-AOT_PROGRAMS = int(os.environ.get("GRAPHMEND_AOT_PROGRAMS", "60"))
+AOT_PROGRAMS = int(os.environ.get("GRAPHMEND_AOT_PROGRAMS", "40"))
 INDUCTOR_PROGRAMS = int(os.environ.get("GRAPHMEND_INDUCTOR_PROGRAMS", "20"))
 JOBS = os.cpu_count() or 1
 SIMULATED = Request("simulated", jobs=JOBS)
 MENDED = Request("graphmend", jobs=JOBS)
 SPECULATED = dataclasses.replace(MENDED, speculate=True)
-SPECULATED_PROGRAMS = int(os.environ.get("GRAPHMEND_SPECULATED_PROGRAMS", "60"))
+SPECULATED_PROGRAMS = int(os.environ.get("GRAPHMEND_SPECULATED_PROGRAMS", "40"))
 needs_product = pytest.mark.skipif("graphmend" not in subjects.available(), reason="graphmend is not built")
 
 # Every construct that must be in the sample; the names are those that the writers count.
@@ -105,7 +105,7 @@ def test_programs_are_the_same_with_speculation() -> None:
     summary = run_campaign(request, range(SPECULATED_PROGRAMS))
     assert summary.programs == SPECULATED_PROGRAMS
     assert [(f.index, f.kind, f.text) for f in summary.failures] == []
-    if SPECULATED_PROGRAMS >= 60:
+    if SPECULATED_PROGRAMS >= 40:
         seen = summary.predicted
         assert summary.mended["speculate"] and seen.hits > seen.misses > 0 and seen.given_up
 
