@@ -106,6 +106,9 @@ class Describer:
             plain = plain.clone()
         storage = self._storages.setdefault(value.untyped_storage().data_ptr(), len(self._storages))
         contiguous = plain.contiguous()
+        if contiguous.numel() == 1:
+            # Of one element any stride is as good as another, but not to see it as bytes.
+            contiguous = contiguous.as_strided((1,), (1,))
         raw = contiguous.reshape(-1).view(torch.uint8) if contiguous.numel() else contiguous.reshape(-1)
         return TensorValue(
             kind=type(value).__name__,
