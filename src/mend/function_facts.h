@@ -17,6 +17,12 @@ struct ModuleFacts {
       : scopes(compute_scopes(context.text, context.tokens, context.tree)),
         effects(compute_effects(context.text, context.tokens, context.tree, scopes)) {}
 
+  // Whether a name that `:=` binds there is the function's own; in a lambda or a comprehension it would be elsewhere.
+  bool binds_in_function(const Tree& tree, NodeId expression) const {
+    const ScopeInfo& scope = scopes[scopes.scope_of(expression)];
+    return scope.kind == ScopeKind::Function && tree.kind(scope.node) == NodeKind::FunctionDef;
+  }
+
   const Scopes scopes;
   const ModuleEffects effects;
 };

@@ -311,9 +311,7 @@ std::optional<Selected> select_choice(const MendContext& context, const ModuleFa
                                       std::string& reason) {
   const Tree& tree = context.tree;
   const IfExpView view(tree, choice);
-  // `:=` binds in the function itself; in a lambda or a comprehension it would be elsewhere.
-  const ScopeId scope = facts.scopes.scope_of(choice);
-  if (facts.scopes[scope].kind != ScopeKind::Function || tree.kind(facts.scopes[scope].node) != NodeKind::FunctionDef) {
+  if (!facts.binds_in_function(tree, choice)) {
     reason = "it stands in a lambda or a comprehension";
     return std::nullopt;
   }

@@ -96,10 +96,7 @@ class Speculation {
 
   // `a and b` as a value: the operand that decides is the result, and of each before the last Python asks the truth.
   void choice(NodeId id) {
-    const ScopeId scope = facts_.scopes.scope_of(id);
-    const bool in_function = facts_.scopes[scope].kind == ScopeKind::Function &&
-                             tree_.kind(facts_.scopes[scope].node) == NodeKind::FunctionDef;
-    if (tests_.contains(id) || !in_function || binds_or_waits(tree_, id)) return;
+    if (tests_.contains(id) || !facts_.binds_in_function(tree_, id) || binds_or_waits(tree_, id)) return;
     const bool goes_on = tree_[id].operation() == Operator::And;
     const Span span = context_.span(id);
     Speculated made{PieceText(context_.text), span, context_.site(id, "choice")};
@@ -112,7 +109,7 @@ class Speculation {
         break;
       }
       const std::string name = "graphmend_v" + std::to_string(context_.span(operand).start) + "_";
-      made.text.add("(" + name + " if " + (goes_on ? "not " : "") + "__graphmend__.decides('" + made.site + "', (" +
+      made.text.add("(" + name + " if " + (goes_on ? "not " : "") + "__graphmend__.truth_of('" + made.site + "', (" +
                         name + " := (",
                     span);
       made.text.copy(context_.span(operand));

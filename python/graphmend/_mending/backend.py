@@ -16,13 +16,20 @@ from torch.utils.weak import WeakIdKeyDictionary
 from graphmend._mending import speculate
 from graphmend._mending.draws import draws_for_nothing, keep_draws
 from graphmend._mending.learnt import Learnt
-from graphmend._mending.lift import CannotShowError, CannotUndoError, lift, remove_joined
-from graphmend._mending.requirements import Required, require_apart, run_if_holds, shares_memory, take_requirements
+from graphmend._mending.lift import SHARED_MEMORY, CannotShowError, CannotUndoError, lift, remove_joined
+from graphmend._mending.requirements import Required, require_apart, run_if_holds, take_requirements
 from graphmend._mending.returned import put_back, take_returned
 from graphmend._mending.traced import Traced
 from graphmend._mending.transaction import Plan
 from graphmend._torch.compiling import drawn_as_in_eager
-from graphmend._torch.graphs import as_drawn, finish_graph, is_drawn_number, loses_number, turn_asserts_into_checks
+from graphmend._torch.graphs import (
+    as_drawn,
+    finish_graph,
+    is_drawn_number,
+    loses_number,
+    share_memory,
+    turn_asserts_into_checks,
+)
 from graphmend._torch.markers import marker_name
 from graphmend._torch.tracing import TraceAgain, draws_python_random, traced_code
 
@@ -174,9 +181,8 @@ class MendedBackend:
             turn_asserts_into_checks(graph)
         returned = take_returned(graph)
         apart = require_apart(graph, self.frame.marked)
-        if not names and shares_memory(graph, apart):
-            # AOTAutograd compiles for just that, and nothing tells it when a later call has them apart.
-            self._leave_as_written("an input that the graph changes shares its memory with another")
+        if not names and share_memory(graph, [i for each in apart for i in each.inputs]):
+            self._leave_as_written(SHARED_MEMORY)
         plan = self._plan(graph, changes_inputs=bool(apart))
         if plan is None and self._is_joined():
             required += apart

@@ -241,6 +241,7 @@ class MendingCallback:
         captures = self.backend.learnt(code).captures
         if setting is None or setting in captures.refused or _place(place) in captures.refused:
             return False
+        # It breaks though it is on.
         if _place(place) in captures.places.get(setting, ()):
             return False
         captures.places.setdefault(setting, []).append(_place(place))

@@ -22,6 +22,7 @@ from graphmend._torch.graphs import (
     keep_for_backward,
     made_of,
     passed_on,
+    share_memory,
     storage_of,
     talks_to_other_processes,
     unknown_sizes,
@@ -32,6 +33,9 @@ from graphmend._torch.tracing import TraceAgain
 
 # Copying what a graph mutates costs a pass over it; above this the checks are left as breaks instead.
 MAX_COPIED_BYTES = 64 * 2**20
+
+# AOTAutograd compiles for just that, and nothing tells it when a later call has them apart.
+SHARED_MEMORY = "an input that the graph changes shares its memory with another"
 
 
 class CannotUndoError(Exception):
@@ -250,10 +254,8 @@ def _require_undoable(graph: torch.fx.GraphModule, facts: GraphFacts) -> None:
         raise CannotUndoError("an output is a view of an input that the graph changes")
     placeholders = [node for node in graph.graph.nodes if node.op == "placeholder"]
     values = [node.meta.get("example_value") for node in placeholders]
-    storages = [storage_of(node) for node in placeholders]
-    if any(storages.count(storages[i]) > 1 for i in facts.mutated):
-        # AOTAutograd compiles for just that, and nothing tells it when a later call has them apart.
-        raise CannotUndoError("an input that the graph changes shares its memory with another")
+    if share_memory(graph, facts.mutated):
+        raise CannotUndoError(SHARED_MEMORY)
     if torch.is_grad_enabled() and any(values[i].requires_grad for i in facts.unrecorded):
         # Captured whole, AOTAutograd lets gradients flow through what was written there.
         raise CannotUndoError("an input that requires grad is changed under no_grad")

@@ -32,7 +32,6 @@ from graphmend._mending.marks_substitute import attribute, function, imports, in
 from graphmend._mending.marks_value import (
     as_number,
     bounds,
-    decides,
     each,
     index,
     masked_select,
@@ -60,7 +59,6 @@ class Marks:
     number = staticmethod(number)
     real = staticmethod(real)
     whole = staticmethod(whole)
-    decides = staticmethod(decides)
     as_number = staticmethod(as_number)
     counted = staticmethod(counted)
     compared = staticmethod(compared)

@@ -41,8 +41,10 @@ def mends_apply() -> bool:
     if in_higher_order_op():
         backend.frame.trouble = "it stands in the body of a higher-order operator (checkpoint, cond, vmap, …)"
         return False
-    backend.frame.trouble = backend.learnt(traced_code()).as_written
-    return backend.frame.trouble is None
+    reason = backend.learnt(traced_code()).as_written
+    if reason is not None:
+        backend.frame.trouble = reason
+    return reason is None
 
 
 @assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]

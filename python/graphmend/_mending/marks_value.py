@@ -125,6 +125,8 @@ def value(site: str, kind: str, tensor: Any) -> Any:
 
 def truth_of(site: str, test: Any) -> Any:
     """The truth of a test that is a tensor, or a number that was read from one; anything else as it is."""
+    if not torch.compiler.is_dynamo_compiling():
+        return test
     test = as_tensor(test)
     if isinstance(test, torch.Tensor) and test.numel() == 1:
         predicted = expect(site, as_flag(test))
@@ -133,17 +135,11 @@ def truth_of(site: str, test: Any) -> Any:
     return test
 
 
-def decides(site: str, operand: Any) -> Any:
-    """The truth of an operand of `and` or `or`"""
-    return truth_of(site, operand) if torch.compiler.is_dynamo_compiling() else operand
-
-
 def as_number(site: str, argument: Any) -> Any:
     """What a function of `math` is given; a tensor as the number that it stands for"""
-    if not torch.compiler.is_dynamo_compiling() or not is_plain_tensor(argument):
+    if not torch.compiler.is_dynamo_compiling() or not is_plain_tensor(argument) or argument.is_complex():
         return argument
-    is_whole = not argument.is_floating_point() and not argument.is_complex()
-    return argument if argument.is_complex() else value(site, "int" if is_whole else "float", argument)
+    return value(site, "float" if argument.is_floating_point() else "int", argument)
 
 
 def whole(site: str, tensor: Any) -> Any:

@@ -96,12 +96,6 @@ def require_apart(graph: torch.fx.GraphModule, sites: Iterable[str]) -> tuple[Re
     return (Required(tuple(sorted(sites)), APART, "", places),) if places else ()
 
 
-def shares_memory(graph: torch.fx.GraphModule, apart: Iterable[Required]) -> bool:
-    """Whether inputs that are to be apart are not, in the call that is traced."""
-    memories = [storage_of(each) for each in graph.graph.find_nodes(op="placeholder")]
-    return any(memories.count(memories[i]) > 1 for each in apart for i in each.inputs)
-
-
 def run_if_holds(required: Sequence[Required], compiled: Callable[..., Any], *args: Any) -> Any:
     for each in required:
         if not each.holds(args):

@@ -244,6 +244,12 @@ def storage_of(node: Any) -> int | None:
     return memory_of(value) if isinstance(value, torch.Tensor) else None
 
 
+def share_memory(graph: torch.fx.GraphModule, inputs: Iterable[int]) -> bool:
+    """Whether one of these inputs shares its memory with any other."""
+    memories = [storage_of(node) for node in graph.graph.find_nodes(op="placeholder")]
+    return any(memories.count(memories[i]) > 1 for i in inputs)
+
+
 def passed_on(node: torch.fx.Node) -> torch.fx.Node:
     """The node that made a node's tensor: `contiguous`, `float` and others may give back their operand itself."""
     source: torch.fx.Node | None = node

@@ -125,9 +125,9 @@ def holds_for(owner: object, path: str) -> None:
 
 
 # The folder of this package: frames of its files are not the user's.
-# What leads from a compiled function to the one that is inlined.
-_DYNAMO = str(Path(torch._dynamo.__file__).parent)
 _PACKAGE = str(Path(__file__).parent.parent) + os.sep
+# Nor are those that lead from a compiled function to the one that is inlined.
+_DYNAMO = str(Path(torch._dynamo.__file__).parent) + os.sep
 
 
 def is_ours(file: str) -> bool:
