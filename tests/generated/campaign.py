@@ -24,7 +24,7 @@ from . import subject as subjects
 from .forms import generate
 from .judge import Verdict, judge
 from .subject import Predicted
-from .workers import Crash, run_tasks
+from .workers import Crash, Died, run_tasks
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,8 @@ class Summary:
     known: Counter[str] = field(default_factory=Counter)
     raised: Counter[str] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)
+    # Processes that a signal ended, once, by the signal's status; their programs ran again and count as they did then.
+    died: Counter[str] = field(default_factory=Counter)
 
     @property
     def kinds(self) -> Counter[str]:
@@ -155,6 +157,9 @@ def run_campaign(
 
         answers = run_tasks(indices, work, request.jobs, request.batch, request.limit)
         for index, answer in answers:
+            if isinstance(answer, Died):
+                summary.died[answer.reason] += 1
+                continue
             verdict = Verdict(crash=answer.reason) if isinstance(answer, Crash) else answer
             _add(summary, request, index, verdict)
             summary.wall = time.monotonic() - started

@@ -94,6 +94,8 @@ def _report(request: Request, summary: Summary) -> None:
     _table("left", summary.left)
     _table("programs with a known difference of torch.compile itself", summary.known)
     _table("programs by feature", summary.features)
+    if summary.died:
+        _table("processes that died, whose program then ran again", summary.died)
     _table("FAILING programs by kind", summary.kinds)
 
 

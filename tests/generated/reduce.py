@@ -14,7 +14,7 @@ from pathlib import Path
 
 from .campaign import Request, judge_text, prepare
 from .judge import Verdict
-from .workers import Crash, run_tasks
+from .workers import Crash, Died, run_tasks
 
 # A reduction that makes one of these has cut something the rest needs.
 _ACCIDENTS = {
@@ -162,6 +162,8 @@ def reduce_program(
             ]
             answers = run_tasks(trials, work, request.jobs, 6, request.limit)
             for (number, candidate), answer in answers:
+                if isinstance(answer, Died):
+                    continue
                 tests += 1
                 found = Verdict(crash=answer.reason) if isinstance(answer, Crash) else answer
                 accidents = (set(found.raised) - allowed) & _ACCIDENTS

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import signal
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,6 +27,7 @@ from generated.planted_product import PRODUCT, ProductBug
 from generated.planted_speculation import SPECULATION
 from generated.reduce import candidates, reduce_program
 from generated.values import Describer
+from generated.workers import Crash, Died, run_tasks
 
 PROGRAMS = int(os.environ.get("GRAPHMEND_PROGRAMS", "300"))
 AOT_PROGRAMS = int(os.environ.get("GRAPHMEND_AOT_PROGRAMS", "40"))
@@ -139,6 +142,28 @@ def test_failing_program_is_reduced() -> None:
     text, verdict = reduce_program(failure.text, failure.verdict, request, max_tests=200)
     assert verdict.kind == failure.kind
     assert len(text) <= len(failure.text) / 2
+
+
+def test_a_program_whose_process_dies_runs_once_more(tmp_path: Path) -> None:
+    def work(task: str) -> str:
+        marker = tmp_path / task
+        if task == "always" or (task == "once" and not marker.exists()):
+            marker.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return task
+
+    answers = list(run_tasks(["first", "once", "always", "last"], work, jobs=2, batch=2, limit=60.0))
+    ended = Crash(f"the process ended with status {int(signal.SIGKILL)}")
+    assert sorted((task, type(answer)) for task, answer in answers if isinstance(answer, Died)) == [
+        ("always", Died),
+        ("once", Died),
+    ]
+    assert {task: answer for task, answer in answers if not isinstance(answer, Died)} == {
+        "first": "first",
+        "once": "once",
+        "always": ended,
+        "last": "last",
+    }
 
 
 def test_candidates_are_smaller_or_equal() -> None:

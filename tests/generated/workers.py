@@ -29,6 +29,13 @@ class Crash:
 
 
 @dataclass
+class Died:
+    """A process that a signal ended; its task is tried once more, in a process of its own. No answer to the task."""
+
+    reason: str
+
+
+@dataclass
 class _Worker(Generic[Task]):
     pid: int
     pipe: int
@@ -42,12 +49,17 @@ def run_tasks(
 ) -> Generator[tuple[Task, Any], None, None]:
     """Calls `work` on every task in forked processes; yields (task, answer or Crash) as they come.
 
+    A task whose process died yields Died first, and its answer or Crash later: torch aborts a fork now and then.
     `limit` is the time in seconds that one task may take.
     """
     waiting = deque(tasks)
+    again: deque[Task] = deque()
+    died: list[Task] = []
     workers: list[_Worker[Task]] = []
     try:
-        while waiting or workers:
+        while waiting or again or workers:
+            while again and len(workers) < jobs:
+                workers.append(_start(deque([again.popleft()]), work, limit))
             while waiting and len(workers) < jobs:
                 taken = deque(waiting.popleft() for _ in range(min(batch, len(waiting))))
                 workers.append(_start(taken, work, limit))
@@ -70,7 +82,13 @@ def run_tasks(
                     os.close(worker.pipe)
                     workers.remove(worker)
                     if worker.tasks and not killed:
-                        yield worker.tasks.popleft(), Crash(f"the process ended with status {status}")
+                        task, reason = worker.tasks.popleft(), f"the process ended with status {status}"
+                        if os.WIFSIGNALED(status) and task not in died:
+                            died.append(task)
+                            again.append(task)
+                            yield task, Died(reason)
+                        else:
+                            yield task, Crash(reason)
                     waiting.extendleft(reversed(worker.tasks))
     finally:
         for worker in workers:
