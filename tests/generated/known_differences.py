@@ -363,6 +363,15 @@ def _layout(difference: Difference, program: Program) -> bool:
     return of_result and difference.path[-1] == "stride" and program.rules != Rules()
 
 
+def _uncached_cast(difference: Difference, program: Program) -> bool:
+    seen, expected = difference.seen, difference.expected
+    is_gradient = difference.path[-2:] == ("grad", "bits") and isinstance(seen, TensorValue)
+    if not is_gradient or "'autocast'" not in program.text or program.rules == Rules():
+        return False
+    units = Rules(gradient_units=4 * round(torch.finfo(torch.bfloat16).eps / torch.finfo(torch.float32).eps))
+    return seen.dtype == "torch.float32" and not compare_values({"grad": expected}, {"grad": seen}, units)
+
+
 def _raised_class(eager: Observation, plain: Observation) -> bool:
     return _raises(plain, "builtins.AssertionError", "self._current_exception is not None")
 
@@ -528,6 +537,12 @@ KNOWN = [
         " that is in the graph: the strides of a result may be others",
         _layout,
         anywhere=True,
+    ),
+    Known(
+        "uncached-cast",
+        "autocast casts a parameter once for all its uses, and their gradients are added in bfloat16; AOTAutograd"
+        " traces without that cache, and they are added in float32",
+        _uncached_cast,
     ),
     Known(
         "raised-class",

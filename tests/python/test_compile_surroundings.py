@@ -265,3 +265,16 @@ def test_a_function_that_runs_in_eager_is_told_of() -> None:
     (left,) = compiled.report.left
     assert (left.gb_type, left.function) == ("Dynamo recompile limit exceeded", "forward")
     assert not compiled.report.whole
+
+
+class Stays:
+    def __str__(self) -> str:
+        return "stays"
+
+
+def test_numbers_that_are_formatted_between_breaks_that_are_left() -> None:
+    def says(x: Any) -> Any:
+        print(x.tolist(), f"at {x.mean().item():{6}.{2}} {x.max().item():.3f}", *[Stays()])
+        return x * 2
+
+    same_program(says, [(torch.arange(4.0) / n,) for n in range(1, 6)], __file__)

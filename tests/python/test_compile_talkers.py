@@ -380,3 +380,24 @@ def test_what_is_told_twice_is_one_object() -> None:
         logger.removeHandler(handler)
     ((one, listed, first, second),) = told
     assert one == [1] and listed[0] is one and first is second and first["items"] is one
+
+
+class Fills(torch.nn.Module):  # type: ignore[misc,unused-ignore]
+    def __init__(self) -> None:
+        super().__init__()
+        self.table: dict[str, int] = {}
+
+    def forward(self, x: Any) -> Any:
+        print(self.table, len(self.table))
+        self.table[f"call {len(self.table)}"] = 1
+        return x * 2
+
+
+def test_a_dict_that_fills_up_is_shown_as_it_is() -> None:
+    printed = []
+    for call in (Fills(), mended_compile(Fills(), backend="eager")):
+        with contextlib.redirect_stdout(io.StringIO()) as seen:
+            for _ in range(4):
+                call(torch.ones(2))
+        printed.append(seen.getvalue())
+    assert printed[0] == printed[1]

@@ -38,8 +38,9 @@ from graphmend._torch.breaks import (
     trial,
 )
 from graphmend._torch.compiling import changing_attributes, recompile_limit
+from graphmend._torch.formats import formats_kept
 from graphmend._torch.frames import FrameView, can_wrap_frame, frame_that_calls, know_code, run_once_as_it_is
-from graphmend._torch.settings import HAVE_SETTINGS, has_setting, patch_for
+from graphmend._torch.settings import HAVE_SETTINGS, has_setting, patch_for, whole_guards
 
 # What broke before it was mended, by site: code that is mended already does not break when it is compiled once more.
 _broken: dict[str, Break] = {}
@@ -193,7 +194,7 @@ class MendingCallback:
         forget_errors(convert)
         view = frame if traced is code else FrameView(frame, traced)
         # A number that may change would be shown wrongly behind the break: Dynamo forgets there how it was formatted.
-        with patch_for(self.backend.frame.set_for):
+        with self._set_for():
             return convert(view, cache_entry, frame_state)
 
     @contextlib.contextmanager
@@ -201,7 +202,14 @@ class MendingCallback:
         # An effect that shows a counter would else be compiled anew for each of its values.
         may_change = self.report.mended and not self.backend.learnt(code).fixes_attributes
         attributes = changing_attributes() if may_change else contextlib.nullcontext()
-        with attributes, patch_for(self.backend.frame.set_for):
+        with attributes, self._set_for():
+            yield
+
+    @contextlib.contextmanager
+    def _set_for(self) -> Iterator[None]:
+        # What an effect shows, and what decides a check, is all in the graph: guards must miss no change of it.
+        guards = whole_guards(lambda: self.backend.frame.has_transaction)
+        with guards, formats_kept(), patch_for(self.backend.frame.set_for):
             yield
 
     def _fix_attributes(self, code: CodeType) -> bool:
