@@ -318,3 +318,18 @@ def test_a_buffer_that_decides_may_change_before_the_backward(backend: str) -> N
             result.sum().backward()
         assert torch.equal(original.weight.grad, twin.weight.grad)
     assert [entry.mend for entry in compiled.report.mended] == ["select"]
+
+
+def test_what_is_shown_behind_a_break_says_by_what_side_it_was_made() -> None:
+    def joins(x: Any) -> Any:
+        x = x * 3
+        if x.dtype == torch.float64:
+            x = x + 1 if x.isnan().all() else x - 2
+        print("now", x)
+        x[0] = 1.5
+        return x * x
+
+    # When the branch is met first, the break is known.
+    calls = [(torch.ones(3, dtype=each, requires_grad=True),) for each in (torch.float32, torch.float64, torch.float64)]
+    compiled = same_program(joins, calls, __file__)
+    assert compiled.report.left

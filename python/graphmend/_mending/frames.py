@@ -191,6 +191,7 @@ class MendingCallback:
         mended_code.mend_around(code, frame.f_globals, bool(self.backend.speculates))
         traced = mended_code.replacement(code, frame.f_globals, bool(self.backend.speculates))
         self.backend.begin_frame(code, frame.f_globals)
+        self.backend.frame.breaks = True
         forget_errors(convert)
         view = frame if traced is code else FrameView(frame, traced)
         # A number that may change would be shown wrongly behind the break: Dynamo forgets there how it was formatted.

@@ -202,11 +202,12 @@ class _Changes:
         return bool(storages & self.somewhere) or any(i > at and storage in storages for i, storage in self.changed)
 
 
-def remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str]) -> None:
+def remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str], goes_on: bool) -> None:
     """Takes the markers of joined branches out, or traces again without those whose aliases would matter.
 
     A joined value is a new tensor where the program has one that already was. That shows when one of them is changed
-    in place later, when the new one leaves the graph and the old one was known outside, or in what is printed of it.
+    in place later, when the new one leaves the graph and the old one was known outside, or in what is printed of it:
+    by an effect, or by what the program does with it where it `goes_on` behind a break.
     """
     nodes = list(graph.graph.nodes)
     joined = [node for node in nodes if marker_name(node.target) == "joined"]
@@ -217,6 +218,8 @@ def remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str]) -> None
     returned = [storage_of(node) for node in output.args[0]]
     changes = _Changes(graph)
     emitted = [value for node in nodes if marker_name(node.target) == "emit" for value in node.args[3]]
+    if goes_on:
+        emitted += [node for node in output.args[0] if isinstance(node.meta.get("example_value"), torch.Tensor)]
     printed = {(storage_of(value), _history(value)) for value in emitted}
     # What a joined value is in the program: one of its sides, which may be joined themselves.
     stands_for: dict[int | None, set[int | None]] = {}
