@@ -68,7 +68,8 @@ def _warned_again(difference: Difference, program: Program) -> bool:
                 return False
         rest.append(event)
     differences = compare_values(_levelled(difference.expected), _levelled(rest), program.rules)
-    return all(_history(replace(each, path=(call, "events", *each.path)), program) for each in differences)
+    placed = [replace(each, path=(call, "events", *each.path)) for each in differences]
+    return all(_history(each, program) or _copied_output(each, program) for each in placed)
 
 
 def _said(event: dict[str, Any]) -> tuple[Any, ...]:
@@ -228,7 +229,8 @@ def _history(difference: Difference, program: Program) -> bool:
     expected, seen = (
         " ".join(_HISTORY.sub(" ", str(value)).split()) for value in (difference.expected, difference.seen)
     )
-    return difference.place in _TEXTS and expected == seen and _has_own_histories(difference)
+    same = not compare_values(expected, seen, program.rules)
+    return difference.place in _TEXTS and same and _has_own_histories(difference)
 
 
 def _has_own_histories(difference: Difference) -> bool:
@@ -317,7 +319,7 @@ def _copied_input(difference: Difference, program: Program) -> bool:
 def _copied_output(difference: Difference, program: Program) -> bool:
     """Where plain `torch.compile` breaks in front of the dropout, it may run in eager, and there it copies nothing."""
     has_dropout = "self.drop(" in program.text or "dropout(" in program.text
-    shows = _is_copy(difference) or difference.path[-1] == "storage" or _is_of_copy(difference)
+    shows = _is_copy(difference) or difference.path[-1] == "storage" or _is_of_copy(difference) or _is_shown(difference)
     return has_dropout and shows and program.rules != Rules()
 
 
@@ -335,6 +337,12 @@ def _is_of_copy(difference: Difference) -> bool:
     return of_later and (
         found in (("leaf", True, False), ("inference", False, True)) or (lost_gradient and difference.seen is None)
     )
+
+
+def _is_shown(difference: Difference) -> bool:
+    """The text of a copy, in inference mode: it is no leaf that wants a gradient."""
+    plainly = re.sub(r",\s+requires_grad=True", "", str(difference.expected))
+    return difference.place in _TEXTS and plainly == difference.seen
 
 
 def _zero_gradient(difference: Difference, program: Program) -> bool:
@@ -370,6 +378,13 @@ def _uncached_cast(difference: Difference, program: Program) -> bool:
         return False
     units = Rules(gradient_units=4 * round(torch.finfo(torch.bfloat16).eps / torch.finfo(torch.float32).eps))
     return seen.dtype == "torch.float32" and not compare_values({"grad": expected}, {"grad": seen}, units)
+
+
+def _drawn_otherwise(difference: Difference, program: Program) -> bool:
+    call = difference.path[0]
+    assert isinstance(call, int)
+    drawn = [seen.rng["torch"] for seen in (program.eager[call], program.plain[call])]
+    return bool(program.rules.tolerance) and "torch.bernoulli(" in program.text and drawn[0] != drawn[1]
 
 
 def _raised_class(eager: Observation, plain: Observation) -> bool:
@@ -543,6 +558,11 @@ KNOWN = [
         "autocast casts a parameter once for all its uses, and their gradients are added in bfloat16; AOTAutograd"
         " traces without that cache, and they are added in float32",
         _uncached_cast,
+    ),
+    Known(
+        "drawn-otherwise",
+        "Inductor compares numbers of float32 for `torch.bernoulli`, also where eager draws numbers of float64",
+        _drawn_otherwise,
     ),
     Known(
         "raised-class",

@@ -333,3 +333,36 @@ def test_what_is_shown_behind_a_break_says_by_what_side_it_was_made() -> None:
     calls = [(torch.ones(3, dtype=each, requires_grad=True),) for each in (torch.float32, torch.float64, torch.float64)]
     compiled = same_program(joins, calls, __file__)
     assert compiled.report.left
+
+
+def test_what_a_dropout_passes_on_is_shown_as_a_leaf_though_it_changes_later() -> None:
+    def drops(x: Any) -> Any:
+        x = torch.nn.functional.dropout(x, training=False)
+        print("now", x)
+        x.add_(1.0)
+        return x * 2
+
+    with torch.inference_mode():
+        same_program(drops, [(leaf(),)] * 2, __file__)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_inductor_draws_what_decides_as_eager_does(dtype: torch.dtype) -> None:
+    def decides(x: Any, p: Any) -> Any:
+        if torch.bernoulli(p).any():
+            raise ValueError("drawn")
+        return x * 2
+
+    def outcomes(function: Any) -> list[bool]:
+        torch.manual_seed(0)
+        raised = []
+        for _ in range(40):
+            try:
+                function(torch.ones(3), torch.full((4,), 0.06, dtype=dtype))
+                raised.append(False)
+            except ValueError:
+                raised.append(True)
+        return raised
+
+    expected = outcomes(decides)
+    assert any(expected) and outcomes(mended_compile(decides, fullgraph=True)) == expected

@@ -14,7 +14,7 @@ import torch.fx
 from torch.utils.weak import WeakIdKeyDictionary
 
 from graphmend._mending import speculate
-from graphmend._mending.draws import draws_for_nothing, keep_draws
+from graphmend._mending.draws import draws_for_nothing, keep_draws, spell_out_draws
 from graphmend._mending.learnt import Learnt
 from graphmend._mending.lift import SHARED_MEMORY, CannotShowError, CannotUndoError, lift, remove_joined
 from graphmend._mending.requirements import Required, require_apart, run_if_holds, take_requirements
@@ -191,9 +191,12 @@ class MendedBackend:
         count = len(next(node for node in graph.graph.nodes if node.op == "output").args[0])
         draws = draws_for_nothing(graph) if plan is None else ()
         keep_draws(graph, draws)
+        random_decides = plan is not None and plan.random_decides
+        if random_decides:
+            spell_out_draws(graph)
         finish_graph(graph)
         self._note_graph(graph, names, plan)
-        with drawn_as_in_eager() if plan is not None and plan.random_decides else contextlib.nullcontext():
+        with drawn_as_in_eager() if random_decides else contextlib.nullcontext():
             compiled = self._compile(graph, as_drawn(graph, example_inputs), has_markers=bool(names), **kwargs)
         if draws:
             compiled = functools.partial(_first, count, compiled)

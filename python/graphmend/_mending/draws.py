@@ -1,7 +1,7 @@
-"""Random numbers that nothing comes of are drawn all the same, as eager draws them.
+"""Random numbers are drawn as eager draws them: those that nothing comes of, and those that decide what counts.
 
-A backend that sees them in one graph with others leaves them out, and from then on every number that is drawn is
-another. In: a graph. Out: the same with outputs that hang on those numbers.
+A backend that sees the former in one graph with others leaves them out, and from then on every number that is drawn is
+another. In: a graph. Out: the same with outputs that hang on those numbers, or with other calls that draw.
 """
 
 import operator
@@ -12,6 +12,8 @@ import torch
 import torch.fx
 
 from graphmend._torch.graphs import graph_facts, made_of, may_draw
+
+_BERNOULLI = (("call_function", torch.bernoulli), ("call_method", "bernoulli"))
 
 
 def draws_for_nothing(graph: torch.fx.GraphModule) -> tuple[torch.fx.Node, ...]:
@@ -45,6 +47,20 @@ def keep_draws(graph: torch.fx.GraphModule, draws: Sequence[torch.fx.Node]) -> N
             if isinstance(value, torch.Tensor):
                 values.append(graph.graph.call_method("detach", (made,)))
     output.args = ((*output.args[0], *values),)
+
+
+def spell_out_draws(graph: torch.fx.GraphModule) -> None:
+    """Writes `torch.bernoulli` as what it is in eager: Inductor makes other numbers of it, whatever it is told."""
+    for node in list(graph.graph.nodes):
+        if (node.op, node.target) not in _BERNOULLI or len(node.args) != 1:
+            continue
+        with graph.graph.inserting_before(node):
+            form = {"memory_format": torch.contiguous_format}
+            made = graph.graph.call_function(torch.empty_like, node.args, form)
+            drawn = graph.graph.call_method("bernoulli_", (made, *node.args), dict(node.kwargs))
+        made.meta, drawn.meta = dict(node.meta), dict(node.meta)
+        node.replace_all_uses_with(drawn)
+        graph.graph.erase_node(node)
 
 
 def _used(nodes: Sequence[torch.fx.Node]) -> list[torch.fx.Node]:

@@ -155,7 +155,7 @@ def _history(value: torch.fx.Node) -> str | None:
 
 def _shows_copies(value: torch.fx.Node) -> bool:
     """Whether a copy would show that it is one: by its history, by its class, or by its strides."""
-    tensor = value.meta["example_value"]
+    tensor = passed_on(value).meta["example_value"]
     return (
         isinstance(tensor, torch.nn.Parameter)
         or bool(tensor.requires_grad)
