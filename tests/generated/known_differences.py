@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, is_dataclass, replace
 from typing import Any
 
+import numpy as np  # type: ignore[import-not-found,unused-ignore]
 import torch
 
 from .compare import Difference, Rules, compare_values
@@ -361,6 +362,15 @@ def _is_zero_gradient(difference: Difference) -> bool:
     return is_gradient and not any(seen.bits)
 
 
+def _infinite_derivative(difference: Difference, program: Program) -> bool:
+    expected, seen = difference.expected, difference.seen
+    is_gradient = difference.path[-2:] == ("grad", "bits") and isinstance(seen, TensorValue)
+    if not is_gradient or program.rules == Rules():
+        return False
+    numbers, spoilt = seen.numbers(), np.isnan(seen.numbers())
+    return bool(spoilt.any()) and bool(np.allclose(numbers[~spoilt], expected.numbers()[~spoilt], rtol=1e-5, atol=1e-5))
+
+
 def _shared_inputs(difference: Difference, program: Program) -> bool:
     shares = "('alias'," in program.text or "('view'," in program.text
     return shares and program.rules != Rules()
@@ -539,6 +549,13 @@ KNOWN = [
         "a graph that AOTAutograd compiled has one backward for all its outputs: an input on which only those depend"
         " that take no part in it gets a gradient of zeros, where eager leaves None",
         _zero_gradient,
+    ),
+    Known(
+        "infinite-derivative",
+        "the same, where a derivative on the way is infinite: zero times that is NaN. Which outputs share a backward"
+        " hangs on where the breaks are",
+        _infinite_derivative,
+        anywhere=True,
     ),
     Known(
         "shared-inputs",
