@@ -155,11 +155,13 @@ def elements(w: Writer) -> None:
         f"[1, {column}] * 2",
         f"[1:, {column}]",
         f"[-({row}) - 1]",
+        f"[..., {column}]",
     ]
     names = [each for each in w.names("full") if each not in w.frame.frozen]
     if names and w.chance(0.25):
         w.use("wanted.set_element")
-        w.line(f"{w.choose(names)}[{row}] {w.choose(['=', '+='])} {e.number(w)}")
+        place = w.choose([row, f":, {column}", f"{row}, {column}", f"..., {column}"])
+        w.line(f"{w.choose(names)}[{place}] {w.choose(['=', '+='])} {e.number(w)}")
         return
     w.use("wanted.element")
     w.line(f"{name} = {other}{w.choose(reads)}")

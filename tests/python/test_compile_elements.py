@@ -31,7 +31,7 @@ def best_row(x: Any) -> Any:
 
 def best_of_each(x: Any) -> Any:
     i, j = x.sum(1).argmax(), x.sum(0).argmax()
-    return x[:, j], x[i, j], x[1, j], x[None, :, j], x[i, 1:], x[i][j]
+    return x[:, j], x[i, j], x[1, j], x[None, :, j], x[i, 1:], x[i][j], x[..., j], x[i, ...], x[None, ..., i, None, j]
 
 
 def sets_an_element(x: Any) -> Any:
@@ -39,6 +39,19 @@ def sets_an_element(x: Any) -> Any:
     y[x.sum(1).argmax()] = 7
     y[x.sum(1).argmin()] += 1
     return y
+
+
+def sets_elements_of_each(x: Any) -> Any:
+    y, z = x.clone(), torch.zeros(2, 2, 4, dtype=torch.float64)
+    i, j = x.sum(1).argmax(), x.sum(0).argmax()
+    y[:, j] = 7
+    y[i, 1:] = x[i, 1:] * 2
+    y[..., j] -= x[i, j]
+    y[i, j] += 0.5
+    z[i] = x
+    z[..., i, j] = torch.ones(1, 1, 2)
+    z[:, i, :3] *= 3
+    return y, z
 
 
 def shows_an_element(x: Any) -> Any:
@@ -49,7 +62,7 @@ def shows_an_element(x: Any) -> Any:
     return x[best]
 
 
-@pytest.mark.parametrize("function", [best_row, best_of_each, sets_an_element, shows_an_element])
+@pytest.mark.parametrize("function", [best_row, best_of_each, sets_an_element, sets_elements_of_each, shows_an_element])
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])
 def test_elements_at_positions_of_tensors(function: Any, backend: str) -> None:
     compiled = same_program(function, CALLS, __file__, frames=False, backend=backend, fullgraph=True, speculate=False)

@@ -2,7 +2,7 @@
 
 import contextlib
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -23,8 +23,8 @@ def elements_by_number() -> Iterator[None]:
     """Inside, what stands between the brackets of a tensor is read as a number where torch would."""
     replaced = [
         (BuiltinVariable, "call_function", _getitem_with_numbers),
-        (TensorVariable, "method___getitem__", _method_with_numbers),
-        (TensorVariable, "method___setitem__", _method_with_numbers),
+        (TensorVariable, "method___getitem__", _getitem_method),
+        (TensorVariable, "method___setitem__", _setitem_method),
     ]
     originals = [(kind, name, getattr(kind, name)) for kind, name, _ in replaced]
     for kind, name, replace in replaced:
@@ -41,30 +41,42 @@ def _getitem_with_numbers(original: Any) -> Any:
         if self.fn is not operator.getitem or not isinstance(args[0].realize(), TensorVariable):
             return original(self, tx, args, kwargs)
         tensor, key = args[0].realize(), args[1].realize()
-        places = _places_of_numbers(key)
-        if not places:
+        parts = _parts_with_numbers(tx, tensor, key)
+        if parts is None:
             return original(self, tx, [tensor, _as_number(tx, key)], kwargs)
-        # Where one of several is a symbol, Python's own way of indexing wants to know it.
-        all_of_it = VariableTracker.build(tx, slice(None))
-        parts = [all_of_it if i in places else part for i, part in enumerate(key.items)]
-        found = original(self, tx, [tensor, TupleVariable(parts)], kwargs)
-        for at in reversed(places):
-            dimension = sum(not _is_constant(part, int) for part in parts[:at])
-            number = _as_number(tx, key.items[at])
-            found = found.call_method(tx, "select", [VariableTracker.build(tx, dimension), number], {})
-        return found
+        return _select(tx, lambda rest: original(self, tx, [tensor, rest], kwargs), parts)
 
     return call_function
 
 
-def _places_of_numbers(key: Any) -> list[int]:
-    """Where tensors of one integer stand among slices and numbers, if there is nothing else."""
-    if not isinstance(key, TupleVariable):
-        return []
-    places = [i for i, part in enumerate(key.items) if _is_number(part)]
-    others = [part.realize() for i, part in enumerate(key.items) if i not in places]
-    plain = all(isinstance(each, SliceVariable) or _is_constant(each, int, type(None)) for each in others)
-    return places if plain else []
+def _select(tx: Any, take: Callable[[Any], Any], parts: list[Any]) -> Any:
+    """What is between brackets, one after the other: where one of several is a symbol, Python's own way of indexing
+    wants to know it."""
+    all_of_it = VariableTracker.build(tx, slice(None))
+    places = [i for i, part in enumerate(parts) if _is_number(part)]
+    rest = [all_of_it if i in places else part for i, part in enumerate(parts)]
+    found = take(TupleVariable(rest))
+    for at in reversed(places):
+        dimension = sum(not _is_constant(part, int) for part in rest[:at])
+        number = _as_number(tx, parts[at])
+        found = found.call_method(tx, "select", [VariableTracker.build(tx, dimension), number], {})
+    return found
+
+
+def _parts_with_numbers(tx: Any, tensor: Any, key: Any) -> list[Any] | None:
+    """The parts of a key in which tensors of one integer stand among slices and numbers, if there is nothing else."""
+    if not isinstance(key, TupleVariable) or not any(map(_is_number, key.items)):
+        return None
+    parts = []
+    for part in (each.realize() for each in key.items):
+        if _is_constant(part, type(...)):
+            taken = sum(not _is_constant(each, type(None), type(...)) for each in key.items)
+            parts += [VariableTracker.build(tx, slice(None))] * (tensor.ndim - taken)
+        elif _is_number(part) or isinstance(part, SliceVariable) or _is_constant(part, int, type(None)):
+            parts.append(part)
+        else:
+            return None
+    return parts
 
 
 def _is_constant(part: Any, *kinds: type) -> bool:
@@ -72,9 +84,24 @@ def _is_constant(part: Any, *kinds: type) -> bool:
     return isinstance(part, ConstantVariable) and type(part.value) in kinds
 
 
-def _method_with_numbers(original: Any) -> Any:
+def _getitem_method(original: Any) -> Any:
     def method(self: Any, tx: Any, key: Any, *rest: Any, **named: Any) -> Any:
-        return original(self, tx, _as_number(tx, key), *rest, **named)
+        parts = _parts_with_numbers(tx, self, key.realize())
+        if parts is None:
+            return original(self, tx, _as_number(tx, key), *rest, **named)
+        return _select(tx, lambda others: original(self, tx, others, *rest, **named), parts)
+
+    return method
+
+
+def _setitem_method(original: Any) -> Any:
+    def method(self: Any, tx: Any, key: Any, value: Any) -> Any:
+        parts = _parts_with_numbers(tx, self, key.realize())
+        if parts is None:
+            return original(self, tx, _as_number(tx, key), value)
+        getitem = VariableTracker.build(tx, operator.getitem)
+        view = _select(tx, lambda others: getitem.call_function(tx, [self, others], {}), parts)
+        return original(view, tx, VariableTracker.build(tx, ...), value)
 
     return method
 
