@@ -16,6 +16,9 @@ import pytest
 if TYPE_CHECKING:
     from oracle import pythons
 
+# What a test compiles is to break, whatever ran before it; tests of the memory turn it on.
+os.environ["GRAPHMEND_REMEMBER"] = "0"
+
 TESTS = Path(__file__).resolve().parent
 sys.path.insert(0, str(TESTS))
 

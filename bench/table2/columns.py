@@ -20,13 +20,16 @@ PLAIN = "plain"
 SETTINGS = "settings"
 NESTED = "nested"
 MENDED = "mended"
-COMPILED = (PLAIN, SETTINGS, NESTED, MENDED)
+# In a process that finds what an earlier one has remembered.
+AGAIN = "again"
+COMPILED = (PLAIN, SETTINGS, NESTED, MENDED, AGAIN)
 
 TITLES = {
     PLAIN: "plain",
     SETTINGS: "Dynamo's settings",
     NESTED: "settings and nested breaks",
     MENDED: "mended",
+    AGAIN: "mended, a later process",
 }
 
 LOGGING_VERBS = frozenset("debug info warning warn error exception critical fatal log warning_advice".split())
@@ -62,7 +65,8 @@ def context(column: str) -> contextlib.AbstractContextManager[Any]:
 
 
 def compile_model(column: str, model: nn.Module, backend: Callable[..., Any], *, fullgraph: bool) -> Callable[..., Any]:
-    compilers: dict[str, Callable[..., Any]] = {EAGER: lambda model, **_: model, MENDED: mended.compile_model}
+    compilers: dict[str, Callable[..., Any]] = {EAGER: lambda model, **_: model}
+    compilers |= dict.fromkeys((MENDED, AGAIN), mended.compile_model)
     compiled: Callable[..., Any] = compilers.get(column, torch.compile)(
         model, backend=backend, dynamic=False, fullgraph=fullgraph
     )

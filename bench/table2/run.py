@@ -37,23 +37,24 @@ def installed() -> dict[str, str]:
     return found
 
 
-def environment() -> dict[str, str]:
+def environment(memory: Path | None = None) -> dict[str, str]:
     """For the workers: no network, this package, and the graphmend of this checkout when none is installed."""
     # The programs are so small that a second thread only waits for the first.
     variables = {"OMP_NUM_THREADS": "1", **os.environ, "HF_HUB_OFFLINE": "1"}
     own = [] if importlib.util.find_spec("graphmend") else [str(REPOSITORY / "python")]
     paths = [*own, os.environ.get("PYTHONPATH", ""), str(REPOSITORY)]
     variables["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    variables |= {"GRAPHMEND_REMEMBER": str(int(bool(memory))), "GRAPHMEND_CACHE_DIR": str(memory or "")}
     return variables
 
 
-def work(arguments: list[str], out: Path, limit: float) -> dict[str, Any]:
-    """One worker process: its result, or {"failed": why}."""
+def work(arguments: list[str], out: Path, limit: float, memory: Path | None = None) -> dict[str, Any]:
+    """One worker process: its result, or {"failed": why}. `memory`: where graphmend keeps what it has mended."""
     command = [sys.executable, "-m", "bench.table2.measure", *arguments, "--out", str(out)]
     try:
         done = subprocess.run(
             command,
-            env=environment(),
+            env=environment(memory),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -76,15 +77,19 @@ def work(arguments: list[str], out: Path, limit: float) -> dict[str, Any]:
 def measure_program(name: str, mode: str, columns: list[str], limit: float, folder: Path) -> dict[str, Any]:
     """All columns of one program in one mode."""
     from bench.table2 import report, summary
+    from bench.table2.columns import AGAIN
     from bench.table2.programs import PROGRAMS
 
     reference = folder / f"{name}-{mode}.pt"
     common = [name, *(["--train"] if mode == "train" else []), "--reference", str(reference)]
 
     def run(column: str, *flags: str) -> dict[str, Any]:
-        result = work(
-            [common[0], column, *common[1:], *flags], folder / f"{name}-{mode}-{column}{''.join(flags)}.json", limit
-        )
+        out = folder / f"{name}-{mode}-{column}{''.join(flags)}.json"
+        words = [common[0], column, *common[1:], *flags]
+        memory = folder / f"{name}-{mode}-memory{''.join(flags)}" if column == AGAIN else None
+        if memory is not None:
+            work(words, out, limit, memory)
+        result = work(words, out, limit, memory)
         if "failed" in result:
             print(
                 f"{name}, {mode}, {' '.join([column, *flags])}: failed: {result['failed']}", file=sys.stderr, flush=True
@@ -182,8 +187,8 @@ def main() -> int:
         )
     sys.path[:0] = [path for path in environment().get("PYTHONPATH", "").split(os.pathsep) if path]
     reason = mended.missing()
-    if columns.MENDED in chosen and reason is not None:
-        chosen.remove(columns.MENDED)
+    if reason is not None and {columns.MENDED, columns.AGAIN} & set(chosen):
+        chosen = [name for name in chosen if name not in (columns.MENDED, columns.AGAIN)]
         remarks.append(f"**Nothing was mended**: {reason}.")
     if arguments.train:
         skipped = (PROGRAMS[name] for name in arguments.programs)

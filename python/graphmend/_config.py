@@ -38,6 +38,7 @@ class Settings:
     disable: bool = False
     effects: tuple[str, ...] = ()
     speculate: bool = True
+    remember: bool = True
 
 
 NAMES = tuple(field.name for field in fields(Settings))

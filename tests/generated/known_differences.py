@@ -377,8 +377,8 @@ def _shared_inputs(difference: Difference, program: Program) -> bool:
 
 
 def _layout(difference: Difference, program: Program) -> bool:
-    of_result = difference.path[1] in ("result", "later")
-    return of_result and difference.path[-1] == "stride" and program.rules != Rules()
+    leaves_graph = difference.path[1] in ("result", "later") or difference.place.startswith("events.args.")
+    return leaves_graph and difference.path[-1] == "stride" and program.rules != Rules()
 
 
 def _uncached_cast(difference: Difference, program: Program) -> bool:
@@ -566,7 +566,7 @@ KNOWN = [
     Known(
         "layout",
         "in a graph that AOTAutograd compiled, results are laid out as its decompositions have it, which hangs on all"
-        " that is in the graph: the strides of a result may be others",
+        " that is in the graph: the strides of a result, and of what is shown, may be others",
         _layout,
         anywhere=True,
     ),

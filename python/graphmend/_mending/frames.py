@@ -8,13 +8,15 @@ A frame whose graph is a transaction (`transaction`) is run by a `Recovery`.
 """
 
 import contextlib
+import copy
 import dataclasses
+import itertools
 import time
 from collections.abc import Container, Iterator
 from types import CodeType
 from typing import Any
 
-from graphmend._mending import mended_code, speculate
+from graphmend._mending import mended_code, remembered, speculate
 from graphmend._mending.backend import MendedBackend
 from graphmend._mending.learnt import Captures
 from graphmend._mending.mended_file import Mend
@@ -41,9 +43,6 @@ from graphmend._torch.compiling import changing_attributes, recompile_limit
 from graphmend._torch.formats import formats_kept
 from graphmend._torch.frames import FrameView, can_wrap_frame, frame_that_calls, know_code, run_once_as_it_is
 from graphmend._torch.settings import HAVE_SETTINGS, has_setting, patch_for, whole_guards
-
-# What broke before it was mended, by site: code that is mended already does not break when it is compiled once more.
-_broken: dict[str, Break] = {}
 
 # A frame with more places than this is given up, so that nothing goes on for ever.
 _MAX_ROUNDS = 500
@@ -83,6 +82,7 @@ class MendingCallback:
             return self._convert_plainly(frame, cache_entry, frame_state)
         if self.backend.learnt(code).as_it_is:
             return run_once_as_it_is()
+        self._recall(code)
         self.backend.frame.set_for.clear()
         self.backend.frame.refused.clear()
         self.backend.frame.refusal = self.backend.learnt(code).without_settings
@@ -144,6 +144,7 @@ class MendingCallback:
             self.report.graphs += self.backend.frame.graphs
             self.report.ops += self.backend.frame.ops
             self._note_mended()
+            self._remember(code)
             self._bound_versions(code)
             # Dynamo puts a frame's variables where its own code has them; what was made of other code may have them
             # elsewhere, and is called as a function.
@@ -176,7 +177,7 @@ class MendingCallback:
         reason = f"{failed} fails on the mended frame ({type(cause or error).__name__})"
         # What broke when the code was compiled before was mended from the start this time.
         known = {_place(each) for each in self.report.breaks}
-        before = [each for each in dict.fromkeys(_broken.values()) if _place(each) not in known]
+        before = [each for each in dict.fromkeys(mended_code.broken.values()) if _place(each) not in known]
         places = [each for each in [*self.report.mended, *before] if _place(each) in lines]
         self.report.mended[:] = [each for each in self.report.mended if each not in places]
         for entry in places:
@@ -302,11 +303,48 @@ class MendingCallback:
             if kinds and entry.mend not in kinds:
                 self.report.mended[i] = dataclasses.replace(entry, mend=kinds[0])
         known = {_place(entry) for entry in self.report.breaks}
-        again = [_broken[site] for site in self.backend.frame.marked & _broken.keys()]
+        again = [mended_code.broken[site] for site in self.backend.frame.marked & mended_code.broken.keys()]
         for entry in sorted(again, key=lambda entry: (entry.file, entry.line, entry.column or 0)):
             if _place(entry) not in known:
                 known.add(_place(entry))
                 self.report.mended.append(entry)
+
+    def _recall(self, code: CodeType) -> None:
+        """Begins with the symbols that an earlier process has ended with."""
+        learnt = self.backend.learnt(code)
+        if learnt.recalled:
+            return
+        learnt.recalled = True
+        speculates = bool(self.backend.speculates)
+        captures = remembered.record_of(code.co_filename, speculates).captures.get(_function_key(code))
+        if captures is None:
+            return
+        learnt.captures = copy.deepcopy(captures)
+        for file, line in itertools.chain(*captures.places.values()):
+            entry = remembered.record_of(file, speculates).breaks.get(line)
+            if entry is not None and _place(entry) not in map(_place, self.report.mended):
+                self.report.mended.append(entry)
+
+    def _remember(self, code: CodeType) -> None:
+        """Keeps what the frame is mended by for the next process."""
+        speculates = bool(self.backend.speculates)
+        captures = self.backend.learnt(code).captures
+        changed = set()
+        for entry in self.report.mended:
+            is_symbol = entry.mend == "capture" and captures.has(_place(entry))
+            if is_symbol or any(site in self.backend.frame.marked for site, _ in entry.sites):
+                breaks = remembered.record_of(entry.file, speculates).breaks
+                if entry.line not in breaks or breaks[entry.line].mend != entry.mend:
+                    breaks[entry.line] = entry
+                    changed.add(entry.file)
+        record = remembered.record_of(code.co_filename, speculates)
+        if captures != record.captures.get(_function_key(code), Captures()):
+            record.captures[_function_key(code)] = copy.deepcopy(captures)
+            changed.add(code.co_filename)
+        for file in changed:
+            record = remembered.record_of(file, speculates)
+            record.substitutes, record.silent = mended_code.names_in(file, speculates)
+            remembered.save(file)
 
     def _mend(self, place: Place, code: CodeType) -> bool:
         place, mend = self._find_mend(place, code)
@@ -344,7 +382,7 @@ class MendingCallback:
             around=place.around,
         )
         if is_mended:
-            _broken.update((site, entry) for site in mended_code.sites(place))
+            mended_code.broken.update((site, entry) for site in mended_code.sites(place))
         else:
             # It may have been mended, and declined while it was traced.
             self.report.mended[:] = [each for each in self.report.mended if _place(each) != _place(entry)]
@@ -373,6 +411,10 @@ class MendingCallback:
 def _function_place(code: CodeType, error: BaseException) -> Place:
     """A function as the place of what Dynamo says of all of it."""
     return Place(code.co_filename, code.co_firstlineno, code.co_name, str(getattr(error, "gb_type", "")), str(error))
+
+
+def _function_key(code: CodeType) -> str:
+    return f"{code.co_name}:{code.co_firstlineno}"
 
 
 def _place(entry: Break | Place) -> tuple[str, int]:

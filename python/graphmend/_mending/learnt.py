@@ -3,14 +3,14 @@
 from dataclasses import dataclass, field
 
 
+@dataclass
 class Captures:
     """What of a frame is captured as symbols."""
 
-    def __init__(self) -> None:
-        # The settings that are on, in the order in which they were wanted, and the files and lines for which they are.
-        self.places: dict[str, list[tuple[str, int]]] = {}
-        # Settings, and files and lines, for which it was in vain.
-        self.refused: set[str | tuple[str, int]] = set()
+    # The settings that are on, in the order in which they were wanted, and the files and lines for which they are.
+    places: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
+    # Settings, and files and lines, for which it was in vain.
+    refused: set[str | tuple[str, int]] = field(default_factory=set)
 
     def has(self, place: tuple[str, int]) -> bool:
         """Whether a symbol was wanted there."""
@@ -36,6 +36,8 @@ class Learnt:
     """What is known of one function's frames."""
 
     captures: Captures = field(default_factory=Captures)
+    # What is remembered of it was looked up.
+    recalled: bool = False
     # How often frames with predictions were compiled.
     versions: int = 0
     # How often a frame raised for sure, while it was traced.

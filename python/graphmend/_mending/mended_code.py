@@ -7,6 +7,7 @@ changed since it was imported, or that another tool has rewritten, is left alone
 """
 
 import contextlib
+import dataclasses
 import functools
 import gc
 import itertools
@@ -21,9 +22,10 @@ from typing import Any
 
 import torch
 
-from graphmend._mending import effects, mended_file, scope, substitutes, talkers
+from graphmend._mending import effects, mended_file, remembered, scope, substitutes, talkers
 from graphmend._mending.mended_file import Mend, MendedText
 from graphmend._mending.traced import Traced
+from graphmend._reporting.report import Break
 from graphmend._torch.breaks import Place
 
 # How Dynamo names what comes after a break.
@@ -33,6 +35,10 @@ _lock = threading.RLock()
 _numbers = itertools.count()
 # By file and module: the same file may be run as several modules.
 _sources: dict[tuple[str, int, bool], "MendedSource"] = {}
+# Those of which it was looked up what is remembered.
+_recalled: set[tuple[str, int, bool]] = set()
+# What broke before it was mended, by site: code that is mended already does not break when it is compiled once more.
+broken: dict[str, Break] = {}
 
 
 def forget_all() -> int:
@@ -40,17 +46,35 @@ def forget_all() -> int:
     with _lock:
         count = sum(len(source.mended.mends) for source in _sources.values() if source.mended)
         _sources.clear()
+        _recalled.clear()
+        remembered.forget()
         return count
 
 
 def replacement(code: CodeType, space: dict[str, Any], speculates: bool) -> CodeType:
     """The code to trace in the stead of `code`, whose globals are `space`: mended if there are mends, else itself."""
-    source = _sources.get((code.co_filename, id(space), speculates))
+    key = (code.co_filename, id(space), speculates)
+    if key not in _recalled:
+        _recall(code, space, speculates)
+    source = _sources.get(key)
     try:
         return source.codes.get(code, code) if source else code
     except TypeError:
         # Code that Dynamo has made may hold constants that no source has, such as a dict.
         return code
+
+
+def _recall(code: CodeType, space: dict[str, Any], speculates: bool) -> None:
+    """Mends what is known of an earlier process to break in this file."""
+    file = code.co_filename
+    with _lock:
+        _recalled.add((file, id(space), speculates))
+        record = remembered.record_of(file, speculates)
+        if not record.breaks or _is_foreign(file) or not scope.is_mended(file, space):
+            return
+        source = _source_of(code, space, speculates)
+        if not source.trouble and source.has(code) and not source.lines:
+            source.recall(record)
 
 
 def _either_replacement(code: CodeType, space: dict[str, Any]) -> CodeType:
@@ -173,11 +197,20 @@ def in_live_functions() -> Iterator[None]:
                 function.__code__ = code
 
 
-def sites(place: Place) -> dict[str, str]:
+def sites(place: Place | Break) -> dict[str, str]:
     """The sites of the mends at a place, and what kind of mend each is."""
     sources = [source for (file, _, _), source in _sources.items() if file == place.file and source.mended]
     mends = [mend for source in sources if source.mended for mend in source.mended.mends]
     return {mend.site: mend.kind for mend in mends if mend.line == place.line}
+
+
+def names_in(file: str, speculates: bool) -> tuple[list[str], list[str]]:
+    """Names of calls in a file that are traced as others, and of methods that do more than talk."""
+    sources = [source for (name, _, predicts), source in _sources.items() if (name, predicts) == (file, speculates)]
+    return (
+        sorted({name for source in sources for name in source.substitutes}),
+        sorted({name for source in sources for name in source.known_silent}),
+    )
 
 
 def note_silent(site: str, name: str) -> None:
@@ -295,6 +328,20 @@ class MendedSource:
         self.substitutes = names
         self.known_silent = set(self.silent)
         return added[0]
+
+    def recall(self, record: remembered.Record) -> None:
+        """Mends what is remembered, as far as it can be."""
+        lines = [line for line, entry in record.breaks.items() if entry.mend != "capture"]
+        self.silent = set(record.silent)
+        mended = self._mend_text(lines, [], set(record.substitutes))
+        if not mended.mends or self._install(mended) is not None:
+            return
+        self.lines = [line for line in lines if line not in mended.declined]
+        self.substitutes, self.known_silent = set(record.substitutes), set(record.silent)
+        for line in self.lines:
+            entry = record.breaks[line]
+            found = sites(entry)
+            broken.update(dict.fromkeys(found, dataclasses.replace(entry, sites=tuple(found.items()))))
 
     def mend_function(self, code: CodeType) -> None:
         line = min(_lines(code))

@@ -118,6 +118,7 @@ def _parser(command: str) -> argparse.ArgumentParser:
     parser.add_argument(
         "--speculate", action=switch, help="predict values that Python needs of tensors (on by default)"
     )
+    parser.add_argument("--remember", action=switch, help="keep what was mended for the next process (on by default)")
     parser.add_argument("--disable", action=switch, help="mend nothing")
     if command == "verify":
         parser.add_argument(
