@@ -279,3 +279,21 @@ def test_tests_of_numbers_that_are_captured(program: Callable[..., Any], backend
     calls = [(torch.tensor(row),) for row in rows]
     compiled = same_program(program, calls, __file__, backend=backend)
     assert not compiled.report.left and "capture" in {entry.mend for entry in compiled.report.mended}
+
+
+def needs_one_of_three(x: Any) -> Any:
+    count = int((x > 0).sum())
+    if count > 3:
+        x = x * 2
+    scale = x.sum().item()
+    chosen = ["first", "second", "third", "fourth"][int(x.argmax()) % 4]
+    return x * scale / max(count, 1), chosen
+
+
+def test_only_the_number_that_python_needs_is_predicted() -> None:
+    calls = [(torch.tensor([3.0, 1.0, 0.5, n, 2.0]),) for n in (-1.0, 2.5, 0.25, 1.5, -4.0)]
+    compiled = same_program(needs_one_of_three, calls, __file__, fullgraph=True)
+    # The scale and the count are others in every call.
+    assert (compiled.report.graphs, compiled.report.misses) == (1, 0)
+    kinds = {entry.source.split(" =")[0]: entry.mend for entry in compiled.report.mended}
+    assert (kinds["count"], kinds["chosen"]) == ("capture", "speculate")

@@ -37,6 +37,7 @@ from graphmend._torch.breaks import (
     hits_limit,
     is_guard,
     is_raise,
+    read_places,
     trial,
 )
 from graphmend._torch.compiling import changing_attributes, recompile_limit
@@ -52,6 +53,7 @@ _MAX_RAISED = 8
 _TALKING = frozenset(["postpone"])
 # What needs no prediction.
 _EXACT = frozenset(["postpone", "check", "select", "substitute"])
+_PREDICTED = frozenset(["speculate"])
 # What decides a test.
 _DECIDES = frozenset(["check", "select", "speculate"])
 # Nothing is changed in the source: Dynamo itself traces the number as a symbol.
@@ -264,7 +266,7 @@ class MendingCallback:
         captures = self.backend.learnt(code).captures
         if error is None or not hangs_on_symbol(error):
             self.report.take_back(captures.refuse_setting())
-        elif not self._predict_test(break_place(error), captures):
+        elif not self._predict_test(break_place(error), captures) and not self._predict_read(error, captures):
             self.report.take_back(captures.refuse_place())
         return True
 
@@ -277,6 +279,18 @@ class MendingCallback:
             # It was no test.
             self.report.take_back([_place(place)])
         return isinstance(mend, Mend) and self._note(place, mend)
+
+    def _predict_read(self, error: BaseException, captures: Captures) -> bool:
+        """Predicts what is read where the symbol comes from that Python needs to know; the others stay symbols."""
+        if not self.backend.speculates:
+            return False
+        for place in read_places(error):
+            mend = mended_code.mend(place, self.backend.frame.traced, True, only=_PREDICTED)
+            if isinstance(mend, Mend):
+                captures.drop(_place(place))
+                self.report.take_back([_place(place)])
+                return self._note(place, mend)
+        return False
 
     def _unselect(self, place: Place) -> bool:
         """Branches around a break that stays are not selected: their sides would be joined outside of the graph."""

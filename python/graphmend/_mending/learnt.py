@@ -16,6 +16,15 @@ class Captures:
         """Whether a symbol was wanted there."""
         return any(place in places for places in self.places.values())
 
+    def drop(self, place: tuple[str, int]) -> None:
+        """Does without the symbol that was wanted there, if one was."""
+        self.places = {
+            setting: kept
+            for setting, places in self.places.items()
+            if (kept := [each for each in places if each != place])
+        }
+        self.refused.add(place)
+
     def refuse_place(self) -> list[tuple[str, int]]:
         """Does without the symbol that was wanted last; its place."""
         setting, places = self.places.popitem()

@@ -7,7 +7,7 @@ import logging
 import os
 import re
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from torch._dynamo.variables.tensor import TensorVariable
 
 from graphmend._torch.elements import elements_by_number
 from graphmend._torch.graphs import raises_in_vain
+from graphmend._torch.symbols import stacks_of_needed, symbols_noted
 from graphmend._torch.tracing import is_ours
 
 Unsupported = exc.Unsupported
@@ -53,8 +54,18 @@ class Place:
 
 
 def break_place(error: BaseException) -> Place | None:
+    return _place_in(getattr(error, "real_stack", None) or (), error)
+
+
+def read_places(error: BaseException) -> list[Place]:
+    """Where the program reads what it needs to know as more than a symbol."""
+    places = [_place_in(stack, error) for stack in stacks_of_needed(error)]
+    return [place for place in places if place is not None]
+
+
+def _place_in(frames: Iterable[Any], error: BaseException) -> Place | None:
     # A break inside of what mended code calls is its caller's, and so is one of what a mode hands on.
-    stack = [frame for frame in getattr(error, "real_stack", None) or () if not _is_between(frame)]
+    stack = [frame for frame in frames if not _is_between(frame)]
     if not stack:
         return None
     frame = stack[-1]
@@ -125,6 +136,7 @@ def captured(convert: Any, settings: Collection[str], fullgraph: bool) -> Iterat
             with contextlib.ExitStack() as stack:
                 if settings:
                     stack.enter_context(_kept_numbers())
+                    stack.enter_context(symbols_noted())
                 if "capture_scalar_outputs" in settings:
                     stack.enter_context(elements_by_number())
                 yield

@@ -1,0 +1,54 @@
+"""Symbols that stand for what is read from tensors: on which line of the program each of them was made."""
+
+import contextlib
+import re
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from torch._guards import TracingContext
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+_MAKERS = ("create_unbacked_symint", "create_unbacked_symfloat", "create_unbacked_symbool")
+_NEEDED = re.compile(r"data-dependent expression (.+?) \(unhinted")
+_NAME = re.compile(r"\b(?:u|zuf)\d+\b")
+
+
+class _Made(threading.local):
+    def __init__(self) -> None:
+        # By the symbol's name: the frames of the program, the innermost last.
+        self.stacks: dict[str, Any] = {}
+
+
+_made = _Made()
+
+
+@contextlib.contextmanager
+def symbols_noted() -> Iterator[None]:
+    """Inside, it is noted where symbols are made."""
+    _made.stacks.clear()
+    originals = {name: getattr(ShapeEnv, name) for name in _MAKERS}
+    for name, original in originals.items():
+        setattr(ShapeEnv, name, _noting(original))
+    try:
+        yield
+    finally:
+        for name, original in originals.items():
+            setattr(ShapeEnv, name, original)
+
+
+def _noting(original: Any) -> Any:
+    def create(*args: Any, **kwargs: Any) -> Any:
+        symbol = original(*args, **kwargs)
+        if TracingContext.try_get() is not None:
+            _made.stacks.setdefault(str(symbol.node.expr), TracingContext.extract_stack())
+        return symbol
+
+    return create
+
+
+def stacks_of_needed(error: BaseException) -> list[Any]:
+    """Where the symbols were made that the program needs to know, by what an error of Dynamo's says."""
+    needed = _NEEDED.search(str(error))
+    names = _NAME.findall(needed[1]) if needed else []
+    return [_made.stacks[name] for name in dict.fromkeys(names) if name in _made.stacks]
