@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,6 +13,8 @@ pytest.importorskip("torch")
 
 import torch
 from compiled_calls import numbers, same_program
+
+from graphmend._torch.formats import as_format
 
 # torch warns on its own account.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -297,3 +300,31 @@ def test_only_the_number_that_python_needs_is_predicted() -> None:
     assert (compiled.report.graphs, compiled.report.misses) == (1, 0)
     kinds = {entry.source.split(" =")[0]: entry.mend for entry in compiled.report.mended}
     assert (kinds["count"], kinds["chosen"]) == ("capture", "speculate")
+
+
+def kept_texts(x: Any) -> Any:
+    total, count = x.sum().item(), int((x > 0).sum())
+    texts = [str(total), repr(count), f"{total:8.3f}|{count:04d}", "%s, %r" % (total, count)]  # noqa: UP031
+    texts += ["%d of %-6d 100%% {%s}" % (total, count, "all"), "%+08.2f|% g|%5s" % (total, total, count)]  # noqa: UP031
+    return x * total, texts
+
+
+def test_texts_that_are_kept_need_no_prediction() -> None:
+    calls = [(torch.tensor([3.5, 1.0, n]),) for n in (-1.0, 2.5, -7.25, 1e20, -4.0)]
+    compiled = same_program(kept_texts, calls, __file__, fullgraph=True, speculate=False)
+    assert (compiled.report.graphs, compiled.report.misses) == (1, 0)
+
+
+def test_what_percent_says_is_said_by_format() -> None:
+    numbers_of: dict[str, list[Any]] = {"d": [0, 7, -12345], "s": [1.5, -3, "text"], "r": [0.1, "text"]}
+    floats = [0.0, -0.0, 1.25, -1234.5678, 1e300, float("inf"), float("nan")]
+    fields = itertools.product(["", "-", "+", " ", "0", "-0", "+0"], ["", "9"], ["", ".3"], "dsrfFeEgG")
+    said = 0
+    for flags, width, precision, kind in fields:
+        template = f"{{a}} %% %{flags}{width}{precision}{kind}|"
+        form, kinds = as_format(template)
+        for value in numbers_of.get(kind, floats) if kinds else ():
+            said += 1
+            assert form.format(value) == template % value, (template, value)
+    assert said > 500
+    assert as_format("%x")[1] == as_format("%(name)s")[1] == as_format("50% of %d")[1] == as_format("%*d")[1] == []

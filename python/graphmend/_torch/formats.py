@@ -1,21 +1,39 @@
-"""Floats in f-strings. Dynamo rebuilds `f"{x:.2f}"` behind a break as `x`, or fails, where `x` may change."""
+"""Texts of numbers that may change: made after the graph, as they are written.
+
+Dynamo rebuilds an f-string's float behind a break as the float, or fails on its format; it knows no `str(n)` and no
+`"%d" % n` of a number that is a symbol. In: traces. Out: traces in which such a text is a call of `str.format`.
+"""
 
 import contextlib
-from collections.abc import Iterator
+import operator
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from torch._dynamo.symbolic_convert import InstructionTranslatorBase
-from torch._dynamo.variables import SymNodeVariable
+from torch._dynamo.variables import BuiltinVariable, SymNodeVariable, TupleVariable
 from torch._dynamo.variables.misc import StringFormatVariable
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 _CONVERSIONS = ("", "!s", "!r", "!a")
+# `%-8.3f`: flags, width, precision, type.
+_PERCENT = re.compile(r"%(?:(%)|([-+ 0]*)(\d*)(\.\d+)?([dsrfFeEgG]))")
 
 
 @contextlib.contextmanager
 def formats_kept() -> Iterator[None]:
-    """Inside, a float that may change is formatted after the graph, as it is written."""
-    original = InstructionTranslatorBase._format_value
+    """Inside, a number that may change is formatted after the graph."""
+    format_value, call_function = InstructionTranslatorBase._format_value, BuiltinVariable.call_function
+    InstructionTranslatorBase._format_value = _in_f_strings(format_value)
+    BuiltinVariable.call_function = _in_calls(call_function)
+    try:
+        yield
+    finally:
+        InstructionTranslatorBase._format_value = format_value
+        BuiltinVariable.call_function = call_function
 
+
+def _in_f_strings(original: Any) -> Any:
     def format_value(self: Any, spec: Any, flags: int) -> None:
         value = self.stack[-1].realize()
         if not isinstance(value, SymNodeVariable) or value.python_type() is not float:
@@ -25,8 +43,77 @@ def formats_kept() -> Iterator[None]:
         form = "{" + _CONVERSIONS[flags & 3] + ":" + spec.as_python_constant() + "}"
         self.push(StringFormatVariable.create(form, [value], {}))
 
-    InstructionTranslatorBase._format_value = format_value
-    try:
-        yield
-    finally:
-        InstructionTranslatorBase._format_value = original
+    return format_value
+
+
+def _in_calls(original: Any) -> Any:
+    def call_function(self: Any, tx: Any, args: Sequence[Any], kwargs: Any) -> Any:
+        text = None
+        if self.fn in (str, repr) and len(args) == 1 and not kwargs:
+            text = _text("{!r}", [args[0].realize()])
+        elif self.fn is operator.mod and _is_text(args[0]):
+            given = args[1].realize()
+            values = [each.realize() for each in given.items] if isinstance(given, TupleVariable) else [given]
+            form, kinds = as_format(args[0].as_python_constant())
+            if len(kinds) == len(values) and all(map(_fits, kinds, values)):
+                text = _text(form, [_whole(tx, *each) for each in zip(kinds, values, strict=True)])
+        return original(self, tx, args, kwargs) if text is None else text
+
+    return call_function
+
+
+def _is_text(value: Any) -> bool:
+    return value.is_python_constant() and isinstance(value.as_python_constant(), str)
+
+
+def _fits(kind: str, value: Any) -> bool:
+    """Whether `%` and `str.format` have the same type for it."""
+    return kind in "sr" or value.python_type() in (int, float)
+
+
+def _whole(tx: Any, kind: str, value: Any) -> Any:
+    """The value as `%d` has it."""
+    is_fraction = kind == "d" and value.python_type() is float
+    return BuiltinVariable(int).call_function(tx, [value], {}) if is_fraction else value
+
+
+def _text(form: str, values: list[Any]) -> Any:
+    """A text of constants and numbers, one of which may change; or None."""
+    may_change = [isinstance(each, SymNodeVariable) and _is_symbol(each) for each in values]
+    plain = all(changes or each.is_python_constant() for changes, each in zip(may_change, values, strict=True))
+    return StringFormatVariable.create(form, values, {}) if any(may_change) and plain else None
+
+
+def _is_symbol(value: Any) -> bool:
+    """Whether Dynamo would not compile for the very number."""
+    kind = value.python_type()
+    return kind is float or (kind is int and bool(free_unbacked_symbols(value.sym_num)))
+
+
+def as_format(template: str) -> tuple[str, list[str]]:
+    """What a template of `%` is for `str.format`, and the types of its fields; without any if it cannot be said so."""
+    form, kinds, at = "", [], 0
+    for found in _PERCENT.finditer(template):
+        before = template[at : found.start()]
+        is_percent, flags, width, precision, kind = found.groups()
+        # Of a whole number a precision is its least digits, of a text the most letters; signs are none of a text's.
+        is_other = (precision and kind in ("d", "s", "r")) or (kind in ("s", "r") and set(flags) - {"-"})
+        if "%" in before or is_other:
+            return "", []
+        form += _escaped(before) + ("%" if is_percent else _field(flags, width, precision or "", kind))
+        kinds += [] if is_percent else [kind]
+        at = found.end()
+    return ("", []) if "%" in template[at:] else (form + _escaped(template[at:]), kinds)
+
+
+def _field(flags: str, width: str, precision: str, kind: str) -> str:
+    left = "<" if "-" in flags else ""
+    if kind in "sr":
+        return "{!" + kind + ":" + (left or ">") + width + "}"
+    sign = "+" if "+" in flags else " " if " " in flags else ""
+    zeros = "0" if "0" in flags and not left else ""
+    return "{:" + left + sign + zeros + width + precision + kind + "}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
