@@ -287,6 +287,10 @@ class MendingCallback:
         for place in read_places(error):
             mend = mended_code.mend(place, self.backend.frame.traced, True, only=_PREDICTED)
             if isinstance(mend, Mend):
+                # Where it broke by itself, Dynamo has said why.
+                for entry in self.report.mended:
+                    if _place(entry) == _place(place):
+                        place = dataclasses.replace(place, gb_type=entry.gb_type, message=entry.message)
                 captures.drop(_place(place))
                 self.report.take_back([_place(place)])
                 return self._note(place, mend)
