@@ -328,3 +328,19 @@ def test_what_percent_says_is_said_by_format() -> None:
             assert form.format(value) == template % value, (template, value)
     assert said > 500
     assert as_format("%x")[1] == as_format("%(name)s")[1] == as_format("50% of %d")[1] == as_format("%*d")[1] == []
+
+
+NAMED = {"2": 5.0, "3": 7.0, "n=2.0": 9.0}
+
+
+def looks_up(x: Any) -> Any:
+    count, total = int((x > 0).sum()), (x > 0).float().sum().item()
+    kept = {str(count): 1, "2": 2, f"{total}": 3}
+    found = NAMED.get(str(count), 0.0), "%d" % count in NAMED, NAMED.get(f"n={total}"), repr(count) in {"2", "3"}  # noqa: UP031
+    return x * found[0], found, kept, len({str(count), str(count)}), {(f"{total}", 1): 4}.get(("2.0", 1))
+
+
+@pytest.mark.parametrize("speculate", [False, True])
+def test_a_text_that_is_looked_up_is_needed(speculate: bool) -> None:
+    calls = [(torch.tensor([1.0] * n + [-1.0] * (4 - n)),) for n in (2, 3, 1, 2)]
+    same_program(looks_up, calls, __file__, speculate=speculate)

@@ -70,6 +70,20 @@ def test_elements_at_positions_of_tensors(function: Any, backend: str) -> None:
     assert compiled.report.graphs == 1
 
 
+def sets_what_has_a_history(x: Any) -> Any:
+    number = x.sum().item()
+    i = x[0].argmax()
+    y = torch.zeros(4, 4)
+    y[:, i] = x.sum(0)
+    print("parts", x[i % 2, 1:], x[i % 2, ..., None], x[None, :, i])
+    return (y * 2 if y.requires_grad else y), number
+
+
+def test_what_is_set_has_the_history_of_its_parts() -> None:
+    calls = [(x.clone().requires_grad_(),) for (x,) in CALLS]
+    same_program(sets_what_has_a_history, calls, __file__, fullgraph=True)
+
+
 def test_an_element_is_a_view() -> None:
     compiled = mended_compile(lambda x: x[x.sum(1).argmax()], backend="eager", fullgraph=True)
     for (x,) in CALLS:

@@ -349,7 +349,7 @@ def test_what_a_dropout_passes_on_is_shown_as_a_leaf_though_it_changes_later() -
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_inductor_draws_what_decides_as_eager_does(dtype: torch.dtype) -> None:
     def decides(x: Any, p: Any) -> Any:
-        if torch.bernoulli(p).any():
+        if torch.bernoulli(p).any() | (torch.bernoulli(p, p=0.001).sum() > 3):
             raise ValueError("drawn")
         return x * 2
 

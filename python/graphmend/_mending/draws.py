@@ -52,7 +52,7 @@ def keep_draws(graph: torch.fx.GraphModule, draws: Sequence[torch.fx.Node]) -> N
 def spell_out_draws(graph: torch.fx.GraphModule) -> None:
     """Writes `torch.bernoulli` as what it is in eager: Inductor makes other numbers of it, whatever it is told."""
     for node in list(graph.graph.nodes):
-        if (node.op, node.target) not in _BERNOULLI or len(node.args) != 1:
+        if (node.op, node.target) not in _BERNOULLI or len(node.args) != 1 or node.kwargs.keys() - {"generator"}:
             continue
         with graph.graph.inserting_before(node):
             form = {"memory_format": torch.contiguous_format}

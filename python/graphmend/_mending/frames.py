@@ -8,15 +8,13 @@ A frame whose graph is a transaction (`transaction`) is run by a `Recovery`.
 """
 
 import contextlib
-import copy
 import dataclasses
-import itertools
 import time
 from collections.abc import Container, Iterator
 from types import CodeType
 from typing import Any
 
-from graphmend._mending import mended_code, remembered, speculate
+from graphmend._mending import mended_code, speculate
 from graphmend._mending.backend import MendedBackend
 from graphmend._mending.learnt import Captures
 from graphmend._mending.mended_file import Mend
@@ -84,7 +82,6 @@ class MendingCallback:
             return self._convert_plainly(frame, cache_entry, frame_state)
         if self.backend.learnt(code).as_it_is:
             return run_once_as_it_is()
-        self._recall(code)
         self.backend.frame.set_for.clear()
         self.backend.frame.refused.clear()
         self.backend.frame.refusal = self.backend.learnt(code).without_settings
@@ -146,7 +143,7 @@ class MendingCallback:
             self.report.graphs += self.backend.frame.graphs
             self.report.ops += self.backend.frame.ops
             self._note_mended()
-            self._remember(code)
+            self._remember()
             self._bound_versions(code)
             # Dynamo puts a frame's variables where its own code has them; what was made of other code may have them
             # elsewhere, and is called as a function.
@@ -197,7 +194,7 @@ class MendingCallback:
         self.backend.frame.breaks = True
         forget_errors(convert)
         view = frame if traced is code else FrameView(frame, traced)
-        # A number that may change would be shown wrongly behind the break: Dynamo forgets there how it was formatted.
+        # Counters stay the numbers that they are: Dynamo cannot hand on a text of one that may change.
         with self._set_for():
             return convert(view, cache_entry, frame_state)
 
@@ -281,7 +278,7 @@ class MendingCallback:
         return isinstance(mend, Mend) and self._note(place, mend)
 
     def _predict_read(self, error: BaseException, captures: Captures) -> bool:
-        """Predicts what is read where the symbol comes from that Python needs to know; the others stay symbols."""
+        """Predicts what is read on the line that the symbol comes from which Python needs to know; others stay."""
         if not self.backend.speculates:
             return False
         for place in read_places(error):
@@ -316,53 +313,22 @@ class MendingCallback:
     def _note_mended(self) -> None:
         """Adds what was mended for an earlier compile, and is part of this one; says which mend it became."""
         marked = self.backend.frame.marked
-        for i, entry in enumerate(self.report.mended):
-            kinds = [kind for site, kind in entry.sites if site in marked]
-            if kinds and entry.mend not in kinds:
-                self.report.mended[i] = dataclasses.replace(entry, mend=kinds[0])
         known = {_place(entry) for entry in self.report.breaks}
         again = [mended_code.broken[site] for site in self.backend.frame.marked & mended_code.broken.keys()]
         for entry in sorted(again, key=lambda entry: (entry.file, entry.line, entry.column or 0)):
             if _place(entry) not in known:
                 known.add(_place(entry))
                 self.report.mended.append(entry)
+        for i, entry in enumerate(self.report.mended):
+            kinds = [kind for site, kind in entry.sites if site in marked]
+            if kinds and entry.mend not in kinds:
+                self.report.mended[i] = dataclasses.replace(entry, mend=kinds[0])
 
-    def _recall(self, code: CodeType) -> None:
-        """Begins with the symbols that an earlier process has ended with."""
-        learnt = self.backend.learnt(code)
-        if learnt.recalled:
-            return
-        learnt.recalled = True
-        speculates = bool(self.backend.speculates)
-        captures = remembered.record_of(code.co_filename, speculates).captures.get(_function_key(code))
-        if captures is None:
-            return
-        learnt.captures = copy.deepcopy(captures)
-        for file, line in itertools.chain(*captures.places.values()):
-            entry = remembered.record_of(file, speculates).breaks.get(line)
-            if entry is not None and _place(entry) not in map(_place, self.report.mended):
-                self.report.mended.append(entry)
-
-    def _remember(self, code: CodeType) -> None:
-        """Keeps what the frame is mended by for the next process."""
-        speculates = bool(self.backend.speculates)
-        captures = self.backend.learnt(code).captures
-        changed = set()
-        for entry in self.report.mended:
-            is_symbol = entry.mend == "capture" and captures.has(_place(entry))
-            if is_symbol or any(site in self.backend.frame.marked for site, _ in entry.sites):
-                breaks = remembered.record_of(entry.file, speculates).breaks
-                if entry.line not in breaks or breaks[entry.line].mend != entry.mend:
-                    breaks[entry.line] = entry
-                    changed.add(entry.file)
-        record = remembered.record_of(code.co_filename, speculates)
-        if captures != record.captures.get(_function_key(code), Captures()):
-            record.captures[_function_key(code)] = copy.deepcopy(captures)
-            changed.add(code.co_filename)
-        for file in changed:
-            record = remembered.record_of(file, speculates)
-            record.substitutes, record.silent = mended_code.names_in(file, speculates)
-            remembered.save(file)
+    def _remember(self) -> None:
+        """Keeps what the frame is mended by for later processes, as far as that hangs on nothing but the source."""
+        marked = self.backend.frame.marked
+        traced = [entry for entry in self.report.mended if any(site in marked for site, _ in entry.sites)]
+        mended_code.remember([entry for entry in traced if all(kind in _EXACT for _, kind in entry.sites)])
 
     def _mend(self, place: Place, code: CodeType) -> bool:
         place, mend = self._find_mend(place, code)
@@ -429,10 +395,6 @@ class MendingCallback:
 def _function_place(code: CodeType, error: BaseException) -> Place:
     """A function as the place of what Dynamo says of all of it."""
     return Place(code.co_filename, code.co_firstlineno, code.co_name, str(getattr(error, "gb_type", "")), str(error))
-
-
-def _function_key(code: CodeType) -> str:
-    return f"{code.co_name}:{code.co_firstlineno}"
 
 
 def _place(entry: Break | Place) -> tuple[str, int]:

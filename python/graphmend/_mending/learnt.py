@@ -45,8 +45,6 @@ class Learnt:
     """What is known of one function's frames."""
 
     captures: Captures = field(default_factory=Captures)
-    # What is remembered of it was looked up.
-    recalled: bool = False
     # How often frames with predictions were compiled.
     versions: int = 0
     # How often a frame raised for sure, while it was traced.

@@ -36,7 +36,7 @@ _numbers = itertools.count()
 # By file and module: the same file may be run as several modules.
 _sources: dict[tuple[str, int, bool], "MendedSource"] = {}
 # Those of which it was looked up what is remembered.
-_recalled: set[tuple[str, int, bool]] = set()
+_started: set[tuple[str, int, bool]] = set()
 # What broke before it was mended, by site: code that is mended already does not break when it is compiled once more.
 broken: dict[str, Break] = {}
 
@@ -46,16 +46,15 @@ def forget_all() -> int:
     with _lock:
         count = sum(len(source.mended.mends) for source in _sources.values() if source.mended)
         _sources.clear()
-        _recalled.clear()
-        remembered.forget()
+        _started.clear()
         return count
 
 
 def replacement(code: CodeType, space: dict[str, Any], speculates: bool) -> CodeType:
     """The code to trace in the stead of `code`, whose globals are `space`: mended if there are mends, else itself."""
     key = (code.co_filename, id(space), speculates)
-    if key not in _recalled:
-        _recall(code, space, speculates)
+    if key not in _started:
+        _start(code, space, speculates)
     source = _sources.get(key)
     try:
         return source.codes.get(code, code) if source else code
@@ -64,17 +63,28 @@ def replacement(code: CodeType, space: dict[str, Any], speculates: bool) -> Code
         return code
 
 
-def _recall(code: CodeType, space: dict[str, Any], speculates: bool) -> None:
-    """Mends what is known of an earlier process to break in this file."""
+def _start(code: CodeType, space: dict[str, Any], speculates: bool) -> None:
+    """Mends what is known from an earlier process to break in this file."""
     file = code.co_filename
     with _lock:
-        _recalled.add((file, id(space), speculates))
-        record = remembered.record_of(file, speculates)
-        if not record.breaks or _is_foreign(file) or not scope.is_mended(file, space):
+        _started.add((file, id(space), speculates))
+        if _is_foreign(file) or not remembered.is_known(file) or not scope.is_mended(file, space):
             return
         source = _source_of(code, space, speculates)
         if not source.trouble and source.has(code) and not source.lines:
-            source.recall(record)
+            source.recall()
+
+
+def remember(entries: list[Break]) -> None:
+    """Keeps what was mended for later processes, as far as it is not known already."""
+    with _lock:
+        for source in _sources.values():
+            sites_in = {mend.site for mend in source.mended.mends} if source.mended else set()
+            found = [entry for entry in entries if any(site in sites_in for site, _ in entry.sites)]
+            new = [entry for entry in found if entry.line not in source.kept]
+            if new:
+                source.kept.update(entry.line for entry in new)
+                remembered.keep(source.file_name, source.source, source.speculates, new, source.substitutes)
 
 
 def _either_replacement(code: CodeType, space: dict[str, Any]) -> CodeType:
@@ -204,15 +214,6 @@ def sites(place: Place | Break) -> dict[str, str]:
     return {mend.site: mend.kind for mend in mends if mend.line == place.line}
 
 
-def names_in(file: str, speculates: bool) -> tuple[list[str], list[str]]:
-    """Names of calls in a file that are traced as others, and of methods that do more than talk."""
-    sources = [source for (name, _, predicts), source in _sources.items() if (name, predicts) == (file, speculates)]
-    return (
-        sorted({name for source in sources for name in source.substitutes}),
-        sorted({name for source in sources for name in source.known_silent}),
-    )
-
-
 def note_silent(site: str, name: str) -> None:
     """The method of that name, at that site, is of something that does more than talk."""
     for source in _sources.values():
@@ -277,6 +278,8 @@ class MendedSource:
         self.flags = flags
         self.trouble: str | None = None
         self.lines: list[int] = []
+        # Those that later processes know of.
+        self.kept: set[int] = set()
         # Lines of functions that are mended wherever they may break.
         self.functions: list[int] = []
         # Names of calls that are traced as others.
@@ -329,19 +332,21 @@ class MendedSource:
         self.known_silent = set(self.silent)
         return added[0]
 
-    def recall(self, record: remembered.Record) -> None:
+    def recall(self) -> None:
         """Mends what is remembered, as far as it can be."""
-        lines = [line for line, entry in record.breaks.items() if entry.mend != "capture"]
-        self.silent = set(record.silent)
-        mended = self._mend_text(lines, [], set(record.substitutes))
+        record = remembered.recall(self.file_name, self.source, self.speculates)
+        if record is None:
+            return
+        known = {entry.line: entry for entry in record.breaks}
+        mended = self._mend_text(list(known), [], set(record.substitutes))
         if not mended.mends or self._install(mended) is not None:
             return
-        self.lines = [line for line in lines if line not in mended.declined]
-        self.substitutes, self.known_silent = set(record.substitutes), set(record.silent)
+        self.lines = [line for line in known if line not in mended.declined]
+        self.substitutes = set(record.substitutes)
+        self.kept = set(self.lines)
         for line in self.lines:
-            entry = record.breaks[line]
-            found = sites(entry)
-            broken.update(dict.fromkeys(found, dataclasses.replace(entry, sites=tuple(found.items()))))
+            found = sites(known[line])
+            broken.update(dict.fromkeys(found, dataclasses.replace(known[line], sites=tuple(found.items()))))
 
     def mend_function(self, code: CodeType) -> None:
         line = min(_lines(code))

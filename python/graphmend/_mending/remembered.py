@@ -1,93 +1,99 @@
 """What was mended in a file, kept on disk, so that the next process traces the file mended from the start.
 
-A record has no more than the lines that broke the graph and what Dynamo said of them; the mends are made anew. One that
-is of another text, of another version, damaged or not there costs only the traces that it was to save. In: a file's
-name. Out: its record, to be read, added to and saved.
+Kept are lines whose mends are exact, and what Dynamo said of them; the mends are made anew from the file, and while it
+is traced they are what they would be if it had broken there just now. Nothing is kept of what was tried in vain, or of
+predictions: those hang on more than the file. In: a file, its text, what was mended. Out: the same, later.
 """
 
 import contextlib
 import dataclasses
-import functools
 import hashlib
 import json
 import os
+import secrets
 import sys
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from graphmend import _config
-from graphmend._mending.learnt import Captures
 from graphmend._reporting.report import Break
 
 _FORMAT = 1
+# Where a file is, is where it is now; sites are of one process.
+_NOT_KEPT = ("file", "sites")
+# Of what Dynamo says, what follows is the user's own lines.
+_OWN_LINES = "\nfrom user code:"
 
 
 @dataclass
 class Record:
-    """What is known of one file, with predictions or without."""
+    """What is known of one file."""
 
-    # By line: what broke there, and was mended.
-    breaks: dict[int, Break] = field(default_factory=dict)
-    # Names of calls that are traced as others, and of methods that do more than talk.
-    substitutes: list[str] = field(default_factory=list)
-    silent: list[str] = field(default_factory=list)
-    # By function, as `name:line`: what of its frames is captured as symbols.
-    captures: dict[str, Captures] = field(default_factory=dict)
+    breaks: list[Break]
+    # Names of calls that are traced as others.
+    substitutes: list[str]
 
 
-def is_on() -> bool:
-    return _config.current().remember
-
-
-@functools.cache
-def record_of(file: str, speculates: bool) -> Record:
-    """The record of a file; an empty one if there is none that fits."""
+def is_known(file: str) -> bool:
+    """Whether there is a record of a file; it may be of another text."""
     path = _path(file)
-    if not is_on() or path is None:
-        return Record()
+    return path is not None and path.is_file()
+
+
+def recall(file: str, text: bytes, speculates: bool) -> Record | None:
+    """The record of a file that has this text, if there is one."""
+    path = _path(file)
+    if path is None:
+        return None
     try:
         kept = json.loads(path.read_bytes())
-        if kept["of"] != _identity(file):
-            return Record()
-        return _decoded(kept["records"][str(int(speculates))], file)
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        return Record()
-
-
-def save(file: str) -> None:
-    """Writes what is known of a file by now, whole or not at all."""
-    path = _path(file)
-    if not is_on() or path is None:
-        return
-    records = {str(int(speculates)): _encoded(record_of(file, speculates)) for speculates in (False, True)}
-    with contextlib.suppress(OSError):
-        kept = json.dumps({"of": _identity(file), "records": records}, default=list)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        made = path.with_suffix(f".{os.getpid()}")
-        try:
-            made.write_text(kept, encoding="utf-8")
-            made.replace(path)
-        except BaseException:
-            made.unlink(missing_ok=True)
-            raise
-
-
-def forget() -> None:
-    """What was read is read again when it is next asked for."""
-    record_of.cache_clear()
-    _path.cache_clear()
-
-
-@functools.cache
-def _path(file: str) -> Path | None:
-    """Where the record of a file is; None if it can have none."""
-    if not Path(file).is_file():
+        if kept["of"] != _identity(text):
+            return None
+        found = kept["records"].get(_key(speculates), {"breaks": [], "substitutes": []})
+        return Record([_decoded(each, file) for each in found["breaks"]], [str(each) for each in found["substitutes"]])
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
-    name = hashlib.sha256(os.path.realpath(file).encode()).hexdigest()[:32]
-    return _folder() / f"{name}.json"
+
+
+def keep(file: str, text: bytes, speculates: bool, breaks: Iterable[Break], substitutes: Iterable[str]) -> None:
+    """Adds to the record of a file that has this text; a record of another text goes."""
+    path = _path(file)
+    if path is None:
+        return
+    records = {}
+    for each in (False, True):
+        known = recall(file, text, each) or Record([], [])
+        by_line = {entry.line: entry for entry in known.breaks}
+        if each == speculates:
+            by_line |= {entry.line: entry for entry in breaks}
+            known.substitutes = sorted({*known.substitutes, *substitutes})
+        records[_key(each)] = {"breaks": list(map(_encoded, by_line.values())), "substitutes": known.substitutes}
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        made = path.with_suffix(f".{secrets.token_hex(8)}")
+        try:
+            made.write_text(json.dumps({"of": _identity(text), "records": records}), encoding="utf-8")
+            made.replace(path)
+        finally:
+            made.unlink(missing_ok=True)
+
+
+def _path(file: str) -> Path | None:
+    """Where the record of a file is; None if it has none."""
+    if not _config.current().remember:
+        return None
+    try:
+        if not Path(file).is_file():
+            return None
+        name = hashlib.sha256(os.fsencode(os.path.realpath(file))).hexdigest()[:32]
+        return _folder() / f"{name}.json"
+    except (OSError, ValueError, RuntimeError):
+        # It has no name that a file can have, or nobody is at home.
+        return None
 
 
 def _folder() -> Path:
@@ -97,37 +103,20 @@ def _folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "graphmend"
 
 
-def _identity(file: str) -> list[Any]:
+def _identity(text: bytes) -> list[Any]:
     """What a record is of; it fits no other."""
-    text = hashlib.sha256(Path(file).read_bytes()).hexdigest()
-    return [_FORMAT, text, torch.__version__, list(sys.version_info[:3])]
+    return [_FORMAT, hashlib.sha256(text).hexdigest(), torch.__version__, list(sys.version_info[:3])]
 
 
-def _encoded(record: Record) -> dict[str, Any]:
-    kept = dataclasses.asdict(record)
-    # Where it is, is where the file is now; sites are of one process.
-    kept["breaks"] = [
-        {name: value for name, value in each.items() if name not in ("file", "sites")}
-        for each in kept["breaks"].values()
-    ]
-    return kept
+def _key(speculates: bool) -> str:
+    return "with predictions" if speculates else "without"
 
 
-def _decoded(kept: dict[str, Any], file: str) -> Record:
-    breaks = {}
-    for each in kept["breaks"]:
-        around = tuple((str(name), int(line), str(function)) for name, line, function in each.pop("around"))
-        breaks[int(each["line"])] = Break(file=file, around=around, **each)
-    captures = {
-        str(function): Captures(
-            {setting: [_place(each) for each in places] for setting, places in found["places"].items()},
-            {each if isinstance(each, str) else _place(each) for each in found["refused"]},
-        )
-        for function, found in kept["captures"].items()
-    }
-    return Record(breaks, list(map(str, kept["substitutes"])), list(map(str, kept["silent"])), captures)
+def _encoded(entry: Break) -> dict[str, Any]:
+    kept = {name: value for name, value in dataclasses.asdict(entry).items() if name not in _NOT_KEPT}
+    return {**kept, "message": entry.message.partition(_OWN_LINES)[0]}
 
 
-def _place(kept: Any) -> tuple[str, int]:
-    file, line = kept
-    return str(file), int(line)
+def _decoded(kept: dict[str, Any], file: str) -> Break:
+    around = tuple((str(name), int(line), str(function)) for name, line, function in kept.pop("around"))
+    return Break(file=file, around=around, **kept)

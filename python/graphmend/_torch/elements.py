@@ -54,13 +54,19 @@ def _select(tx: Any, take: Callable[[Any], Any], parts: list[Any]) -> Any:
     wants to know it."""
     all_of_it = VariableTracker.build(tx, slice(None))
     places = [i for i, part in enumerate(parts) if _is_number(part)]
-    rest = [all_of_it if i in places else part for i, part in enumerate(parts)]
-    found = take(TupleVariable(rest))
+    # What comes behind the last symbol is taken last, as torch does: the result says by what it was made.
+    behind = parts[places[-1] + 1 :]
+    before = [all_of_it if i in places else part for i, part in enumerate(parts[: places[-1] + 1])]
+    found = take(TupleVariable(before))
     for at in reversed(places):
-        dimension = sum(not _is_constant(part, int) for part in rest[:at])
+        dimension = sum(not _is_constant(part, int) for part in before[:at])
         number = _as_number(tx, parts[at])
         found = found.call_method(tx, "select", [VariableTracker.build(tx, dimension), number], {})
-    return found
+    if all(map(_is_all, behind)):
+        return found
+    kept = sum(not _is_constant(part, int) for part in before) - len(places)
+    getitem = VariableTracker.build(tx, operator.getitem)
+    return getitem.call_function(tx, [found, TupleVariable([all_of_it] * kept + behind)], {})
 
 
 def _parts_with_numbers(tx: Any, tensor: Any, key: Any) -> list[Any] | None:
@@ -77,6 +83,10 @@ def _parts_with_numbers(tx: Any, tensor: Any, key: Any) -> list[Any] | None:
         else:
             return None
     return parts
+
+
+def _is_all(part: Any) -> bool:
+    return isinstance(part, SliceVariable) and all(_is_constant(each, type(None)) for each in part.items)
 
 
 def _is_constant(part: Any, *kinds: type) -> bool:
@@ -101,7 +111,10 @@ def _setitem_method(original: Any) -> Any:
             return original(self, tx, _as_number(tx, key), value)
         getitem = VariableTracker.build(tx, operator.getitem)
         view = _select(tx, lambda others: getitem.call_function(tx, [self, others], {}), parts)
-        return original(view, tx, VariableTracker.build(tx, ...), value)
+        done = original(view, tx, VariableTracker.build(tx, ...), value)
+        # A view that is changed changes what it is of: its history, and whether it has one.
+        self.synchronize_attributes(tx)
+        return done
 
     return method
 

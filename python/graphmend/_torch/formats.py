@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from torch._dynamo.exc import unimplemented
 from torch._dynamo.symbolic_convert import InstructionTranslatorBase
 from torch._dynamo.variables import BuiltinVariable, SymNodeVariable, TupleVariable
 from torch._dynamo.variables.misc import StringFormatVariable
@@ -23,14 +24,21 @@ _PERCENT = re.compile(r"%(?:(%)|([-+ 0]*)(\d*)(\.\d+)?([dsrfFeEgG]))")
 @contextlib.contextmanager
 def formats_kept() -> Iterator[None]:
     """Inside, a number that may change is formatted after the graph."""
-    format_value, call_function = InstructionTranslatorBase._format_value, BuiltinVariable.call_function
-    InstructionTranslatorBase._format_value = _in_f_strings(format_value)
-    BuiltinVariable.call_function = _in_calls(call_function)
+    replaced = [
+        (InstructionTranslatorBase, "_format_value", _in_f_strings),
+        (BuiltinVariable, "call_function", _in_calls),
+        (StringFormatVariable, "hash_impl", _as_keys),
+    ]
+    originals = [(kind, name, getattr(kind, name, None)) for kind, name, _ in replaced]
+    for kind, name, replace in replaced:
+        if hasattr(kind, name):
+            setattr(kind, name, replace(getattr(kind, name)))
     try:
         yield
     finally:
-        InstructionTranslatorBase._format_value = format_value
-        BuiltinVariable.call_function = call_function
+        for kind, name, original in originals:
+            if original is not None:
+                setattr(kind, name, original)
 
 
 def _in_f_strings(original: Any) -> Any:
@@ -55,11 +63,27 @@ def _in_calls(original: Any) -> Any:
             given = args[1].realize()
             values = [each.realize() for each in given.items] if isinstance(given, TupleVariable) else [given]
             form, kinds = as_format(args[0].as_python_constant())
-            if len(kinds) == len(values) and all(map(_fits, kinds, values)):
+            if len(kinds) == len(values) and _has_symbol(values) and all(map(_fits, kinds, values)):
                 text = _text(form, [_whole(tx, *each) for each in zip(kinds, values, strict=True)])
         return original(self, tx, args, kwargs) if text is None else text
 
     return call_function
+
+
+def _as_keys(original: Any) -> Any:
+    def hash_impl(self: Any, tx: Any) -> Any:
+        # Dynamo would take the text for another than any; only the numbers tell. They are needed, or guarded on.
+        for value in (*self.sym_args, *self.sym_kwargs.values()):
+            if isinstance(value, SymNodeVariable):
+                value.evaluate_expr(tx.output)
+        return unimplemented(
+            gb_type="Text of a number as a key",
+            context="",
+            explanation="A text that is made of a number which may change is looked up.",
+            hints=[],
+        )
+
+    return hash_impl
 
 
 def _is_text(value: Any) -> bool:
@@ -78,14 +102,21 @@ def _whole(tx: Any, kind: str, value: Any) -> Any:
 
 
 def _text(form: str, values: list[Any]) -> Any:
-    """A text of constants and numbers, one of which may change; or None."""
-    may_change = [isinstance(each, SymNodeVariable) and _is_symbol(each) for each in values]
-    plain = all(changes or each.is_python_constant() for changes, each in zip(may_change, values, strict=True))
-    return StringFormatVariable.create(form, values, {}) if any(may_change) and plain else None
+    return StringFormatVariable.create(form, values, {}) if _has_symbol(values) else None
+
+
+def _has_symbol(values: list[Any]) -> bool:
+    """Whether all are constants and numbers, one of which may change."""
+    may_change = [_is_symbol(each) for each in values]
+    return any(may_change) and all(
+        changes or each.is_python_constant() for changes, each in zip(may_change, values, strict=True)
+    )
 
 
 def _is_symbol(value: Any) -> bool:
-    """Whether Dynamo would not compile for the very number."""
+    """Whether it is a number, and Dynamo would not compile for the very one."""
+    if not isinstance(value, SymNodeVariable):
+        return False
     kind = value.python_type()
     return kind is float or (kind is int and bool(free_unbacked_symbols(value.sym_num)))
 

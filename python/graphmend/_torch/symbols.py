@@ -9,7 +9,7 @@ from typing import Any
 from torch._guards import TracingContext
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
-_MAKERS = ("create_unbacked_symint", "create_unbacked_symfloat", "create_unbacked_symbool")
+_MAKERS = ("create_unbacked_symint", "create_unbacked_symfloat")
 _NEEDED = re.compile(r"data-dependent expression (.+?) \(unhinted")
 _NAME = re.compile(r"\b(?:u|zuf)\d+\b")
 
@@ -41,7 +41,8 @@ def _noting(original: Any) -> Any:
     def create(*args: Any, **kwargs: Any) -> Any:
         symbol = original(*args, **kwargs)
         if TracingContext.try_get() is not None:
-            _made.stacks.setdefault(str(symbol.node.expr), TracingContext.extract_stack())
+            # A trace that begins again has the same names for others.
+            _made.stacks[str(symbol.node.expr)] = TracingContext.extract_stack()
         return symbol
 
     return create
