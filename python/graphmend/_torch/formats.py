@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from torch._dynamo.exc import unimplemented
-from torch._dynamo.symbolic_convert import InstructionTranslatorBase
-from torch._dynamo.variables import BuiltinVariable, SymNodeVariable, TupleVariable
+from torch._dynamo.symbolic_convert import InstructionTranslator, InstructionTranslatorBase
+from torch._dynamo.variables import BuiltinVariable, ConstantVariable, SymNodeVariable, TupleVariable
 from torch._dynamo.variables.misc import StringFormatVariable
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
@@ -24,21 +24,23 @@ _PERCENT = re.compile(r"%(?:(%)|([-+ 0]*)(\d*)(\.\d+)?([dsrfFeEgG]))")
 @contextlib.contextmanager
 def formats_kept() -> Iterator[None]:
     """Inside, a number that may change is formatted after the graph."""
-    replaced = [
+    replaced: list[tuple[Any, str, Any]] = [
         (InstructionTranslatorBase, "_format_value", _in_f_strings),
         (BuiltinVariable, "call_function", _in_calls),
-        (StringFormatVariable, "hash_impl", _as_keys),
     ]
-    originals = [(kind, name, getattr(kind, name, None)) for kind, name, _ in replaced]
+    if hasattr(StringFormatVariable, "hash_impl"):
+        replaced.append((StringFormatVariable, "hash_impl", _as_keys))
+    else:
+        # Before torch 2.13 such a text is taken for one that is in no list, set or dict: there it is not made.
+        replaced.append((StringFormatVariable, "create", _of_known))
+    originals = [(kind, name, getattr(kind, name)) for kind, name, _ in replaced]
     for kind, name, replace in replaced:
-        if hasattr(kind, name):
-            setattr(kind, name, replace(getattr(kind, name)))
+        setattr(kind, name, replace(getattr(kind, name)))
     try:
         yield
     finally:
         for kind, name, original in originals:
-            if original is not None:
-                setattr(kind, name, original)
+            setattr(kind, name, original)
 
 
 def _in_f_strings(original: Any) -> Any:
@@ -74,8 +76,7 @@ def _as_keys(original: Any) -> Any:
     def hash_impl(self: Any, tx: Any) -> Any:
         # Dynamo would take the text for another than any; only the numbers tell. They are needed, or guarded on.
         for value in (*self.sym_args, *self.sym_kwargs.values()):
-            if isinstance(value, SymNodeVariable):
-                value.evaluate_expr(tx.output)
+            _known(tx, value)
         return unimplemented(
             gb_type="Text of a number as a key",
             context="",
@@ -84,6 +85,20 @@ def _as_keys(original: Any) -> Any:
         )
 
     return hash_impl
+
+
+def _of_known(original: Any) -> Any:
+    def create(form: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        tx = InstructionTranslator.current_tx()
+        named = {name: _known(tx, value) for name, value in kwargs.items()}
+        return original(form, [_known(tx, value) for value in args], named)
+
+    return create
+
+
+def _known(tx: Any, value: Any) -> Any:
+    """A number that may change as the one it is: guarded on, or predicted if it is a symbol of values."""
+    return ConstantVariable.create(value.evaluate_expr(tx.output)) if isinstance(value, SymNodeVariable) else value
 
 
 def _is_text(value: Any) -> bool:
