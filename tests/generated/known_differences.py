@@ -404,8 +404,9 @@ def _uncached_cast(difference: Difference, program: Program) -> bool:
 def _drawn_otherwise(difference: Difference, program: Program) -> bool:
     call = difference.path[0]
     assert isinstance(call, int)
-    drawn = [seen.rng["torch"] for seen in (program.eager[call], program.plain[call])]
-    return bool(program.rules.tolerance) and "torch.bernoulli(" in program.text and drawn[0] != drawn[1]
+    if not program.rules.tolerance or "torch.bernoulli(" not in program.text:
+        return False
+    return program.eager[call].rng["torch"] != program.plain[call].rng["torch"]
 
 
 def _raised_class(eager: Observation, plain: Observation) -> bool:

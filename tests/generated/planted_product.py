@@ -181,7 +181,7 @@ def _only_first_check() -> contextlib.AbstractContextManager[None]:
 def _aliases_ignored() -> contextlib.AbstractContextManager[None]:
     marker_name = part("_torch.markers").marker_name
 
-    def remove(graph: Any, declined: Any) -> None:
+    def remove(graph: Any, declined: Any, goes_on: bool) -> None:
         for node in list(graph.graph.nodes):
             if marker_name(node.target) == "joined":
                 graph.graph.erase_node(node)
