@@ -46,8 +46,8 @@ class FrameRecord(threading.local):
     plain = False
     # Settings of Dynamo's by which values of tensors are symbols.
     captures: tuple[str, ...] = ()
-    # A break is left in it.
-    breaks = False
+    # A break is left in it, behind which the program goes on.
+    goes_on = False
     # Why the last mend that was traced does not apply.
     trouble: str | None = None
 
@@ -108,7 +108,7 @@ class MendedBackend:
 
     def begin_frame(self, code: CodeType, space: dict[str, Any]) -> None:
         self.frame.graphs = self.frame.ops = 0
-        self.frame.has_transaction = self.frame.draws = self.frame.breaks = False
+        self.frame.has_transaction = self.frame.draws = self.frame.goes_on = False
         self.frame.trouble = None
         self.frame.captures = tuple(self.learnt(code).captures.places)
         self.frame.selected.clear()
@@ -177,7 +177,7 @@ class MendedBackend:
             graph.graph.erase_node(node)
         names = [node.args[0] for node in graph.graph.nodes if marker_name(node.target)]
         required = take_requirements(graph, self.declined)
-        remove_joined(graph, self.declined, self.frame.breaks)
+        remove_joined(graph, self.declined, self.frame.goes_on)
         self._decline_drawn_numbers(graph)
         if self.learnt(traced_code()).cannot_carry is None:
             turn_asserts_into_checks(graph)

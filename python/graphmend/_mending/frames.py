@@ -191,11 +191,11 @@ class MendingCallback:
         mended_code.mend_around(code, frame.f_globals, bool(self.backend.speculates))
         traced = mended_code.replacement(code, frame.f_globals, bool(self.backend.speculates))
         self.backend.begin_frame(code, frame.f_globals)
-        self.backend.frame.breaks = True
+        self.backend.frame.goes_on = True
         forget_errors(convert)
         view = frame if traced is code else FrameView(frame, traced)
         # Counters stay the numbers that they are: Dynamo cannot hand on a text of one that may change.
-        with self._set_for():
+        with self._patched():
             return convert(view, cache_entry, frame_state)
 
     @contextlib.contextmanager
@@ -203,11 +203,11 @@ class MendingCallback:
         # An effect that shows a counter would else be compiled anew for each of its values.
         may_change = self.report.mended and not self.backend.learnt(code).fixes_attributes
         attributes = changing_attributes() if may_change else contextlib.nullcontext()
-        with attributes, self._set_for():
+        with attributes, self._patched():
             yield
 
     @contextlib.contextmanager
-    def _set_for(self) -> Iterator[None]:
+    def _patched(self) -> Iterator[None]:
         # What an effect shows, and what decides a check, is all in the graph: guards must miss no change of it.
         guards = whole_guards(lambda: self.backend.frame.has_transaction)
         with guards, formats_kept(), patch_for(self.backend.frame.set_for):

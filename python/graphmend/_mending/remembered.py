@@ -10,7 +10,6 @@ import dataclasses
 import hashlib
 import json
 import os
-import secrets
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from typing import Any
 import torch
 
 from graphmend import _config
+from graphmend._files import write_whole
 from graphmend._reporting.report import Break
 
 _FORMAT = 1
@@ -74,12 +74,7 @@ def keep(file: str, text: bytes, speculates: bool, breaks: Iterable[Break], subs
         records[_key(each)] = {"breaks": list(map(_encoded, by_line.values())), "substitutes": known.substitutes}
     with contextlib.suppress(OSError):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        made = path.with_suffix(f".{secrets.token_hex(8)}")
-        try:
-            made.write_text(json.dumps({"of": _identity(text), "records": records}), encoding="utf-8")
-            made.replace(path)
-        finally:
-            made.unlink(missing_ok=True)
+        write_whole(path, json.dumps({"of": _identity(text), "records": records}))
 
 
 def _path(file: str) -> Path | None:

@@ -6,7 +6,6 @@ A report grows while its call is used, and registers itself, so that `graphmend 
 import itertools
 import linecache
 import os
-import secrets
 import sys
 import weakref
 from collections.abc import Iterable, Sequence
@@ -14,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from graphmend._files import write_whole
 from graphmend._mending.scope import is_users
 from graphmend._reporting.advice import advice_for
 from graphmend._reporting.decisions import decision_for
@@ -304,14 +304,7 @@ def save(path: str | os.PathLike[str], reports: Sequence[Report], program: str =
         text = "\n\n".join(report.explain() for report in reports) + "\n" if reports else summary(reports) + "\n"
     else:
         raise ValueError(f"graphmend: a report's name ends in .html, .json or .txt, not `{target.name}`")
-    # A name of its own for each writer: two processes may save at once.
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-    try:
-        temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
-        temporary.replace(target)
-    except OSError:
-        temporary.unlink(missing_ok=True)
-        raise
+    write_whole(target, text)
 
 
 def shown_path(file: str) -> str:

@@ -21,6 +21,7 @@ from torch._dynamo.variables.tensor import TensorVariable
 
 from graphmend._torch.elements import elements_by_number
 from graphmend._torch.graphs import raises_in_vain
+from graphmend._torch.replaced import replaced
 from graphmend._torch.symbols import stacks_of_needed, symbols_noted
 from graphmend._torch.tracing import is_ours
 
@@ -149,21 +150,18 @@ class UnusedNumberError(RuntimeError):
     """A symbol is computed that nothing comes of, and that may raise."""
 
 
-@contextlib.contextmanager
-def _kept_numbers() -> Iterator[None]:
+def _kept_numbers() -> contextlib.AbstractContextManager[None]:
     """Inside, what Dynamo leaves out of a graph is looked at."""
-    original = OutputGraph.remove_unused_graphargs
 
-    def look(self: Any) -> None:
-        if raises_in_vain(self.graph):
-            raise UnusedNumberError
-        original(self)
+    def looking(original: Any) -> Any:
+        def look(self: Any) -> None:
+            if raises_in_vain(self.graph):
+                raise UnusedNumberError
+            original(self)
 
-    OutputGraph.remove_unused_graphargs = look
-    try:
-        yield
-    finally:
-        OutputGraph.remove_unused_graphargs = original
+        return look
+
+    return replaced((OutputGraph, "remove_unused_graphargs", looking))
 
 
 _scalars = threading.RLock()

@@ -2,7 +2,7 @@
 
 import contextlib
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -15,38 +15,56 @@ from torch._dynamo.variables import (
     VariableTracker,
 )
 
+from graphmend._torch.replaced import replaced
+
 _INTEGERS = frozenset([torch.int64, torch.int32, torch.int16, torch.int8])
 
 
-@contextlib.contextmanager
-def elements_by_number() -> Iterator[None]:
+def elements_by_number() -> contextlib.AbstractContextManager[None]:
     """Inside, what stands between the brackets of a tensor is read as a number where torch would."""
-    replaced = [
+    return replaced(
         (BuiltinVariable, "call_function", _getitem_with_numbers),
         (TensorVariable, "method___getitem__", _getitem_method),
         (TensorVariable, "method___setitem__", _setitem_method),
-    ]
-    originals = [(kind, name, getattr(kind, name)) for kind, name, _ in replaced]
-    for kind, name, replace in replaced:
-        setattr(kind, name, replace(getattr(kind, name)))
-    try:
-        yield
-    finally:
-        for kind, name, original in originals:
-            setattr(kind, name, original)
+    )
 
 
 def _getitem_with_numbers(original: Any) -> Any:
     def call_function(self: Any, tx: Any, args: Sequence[Any], kwargs: Any) -> Any:
         if self.fn is not operator.getitem or not isinstance(args[0].realize(), TensorVariable):
             return original(self, tx, args, kwargs)
-        tensor, key = args[0].realize(), args[1].realize()
-        parts = _parts_with_numbers(tx, tensor, key)
-        if parts is None:
-            return original(self, tx, [tensor, _as_number(tx, key)], kwargs)
-        return _select(tx, lambda rest: original(self, tx, [tensor, rest], kwargs), parts)
+        tensor = args[0].realize()
+        return _take(tx, tensor, args[1].realize(), lambda key: original(self, tx, [tensor, key], kwargs))
 
     return call_function
+
+
+def _getitem_method(original: Any) -> Any:
+    def method(self: Any, tx: Any, key: Any) -> Any:
+        return _take(tx, self, key.realize(), lambda key: original(self, tx, key))
+
+    return method
+
+
+def _setitem_method(original: Any) -> Any:
+    def method(self: Any, tx: Any, key: Any, value: Any) -> Any:
+        parts = _parts_with_numbers(tx, self, key.realize())
+        if parts is None:
+            return original(self, tx, _as_number(tx, key), value)
+        getitem = VariableTracker.build(tx, operator.getitem)
+        view = _select(tx, lambda others: getitem.call_function(tx, [self, others], {}), parts)
+        done = original(view, tx, VariableTracker.build(tx, ...), value)
+        # A view that is changed changes what it is of: its history, and whether it has one.
+        self.synchronize_attributes(tx)
+        return done
+
+    return method
+
+
+def _take(tx: Any, tensor: Any, key: Any, take: Callable[[Any], Any]) -> Any:
+    """What `take` takes of a tensor by a key that has no tensor of one integer; here it may."""
+    parts = _parts_with_numbers(tx, tensor, key)
+    return take(_as_number(tx, key)) if parts is None else _select(tx, take, parts)
 
 
 def _select(tx: Any, take: Callable[[Any], Any], parts: list[Any]) -> Any:
@@ -74,9 +92,9 @@ def _parts_with_numbers(tx: Any, tensor: Any, key: Any) -> list[Any] | None:
     if not isinstance(key, TupleVariable) or not any(map(_is_number, key.items)):
         return None
     parts = []
+    taken = sum(not _is_constant(each, type(None), type(...)) for each in key.items)
     for part in (each.realize() for each in key.items):
         if _is_constant(part, type(...)):
-            taken = sum(not _is_constant(each, type(None), type(...)) for each in key.items)
             parts += [VariableTracker.build(tx, slice(None))] * (tensor.ndim - taken)
         elif _is_number(part) or isinstance(part, SliceVariable) or _is_constant(part, int, type(None)):
             parts.append(part)
@@ -92,31 +110,6 @@ def _is_all(part: Any) -> bool:
 def _is_constant(part: Any, *kinds: type) -> bool:
     part = part.realize()
     return isinstance(part, ConstantVariable) and type(part.value) in kinds
-
-
-def _getitem_method(original: Any) -> Any:
-    def method(self: Any, tx: Any, key: Any, *rest: Any, **named: Any) -> Any:
-        parts = _parts_with_numbers(tx, self, key.realize())
-        if parts is None:
-            return original(self, tx, _as_number(tx, key), *rest, **named)
-        return _select(tx, lambda others: original(self, tx, others, *rest, **named), parts)
-
-    return method
-
-
-def _setitem_method(original: Any) -> Any:
-    def method(self: Any, tx: Any, key: Any, value: Any) -> Any:
-        parts = _parts_with_numbers(tx, self, key.realize())
-        if parts is None:
-            return original(self, tx, _as_number(tx, key), value)
-        getitem = VariableTracker.build(tx, operator.getitem)
-        view = _select(tx, lambda others: getitem.call_function(tx, [self, others], {}), parts)
-        done = original(view, tx, VariableTracker.build(tx, ...), value)
-        # A view that is changed changes what it is of: its history, and whether it has one.
-        self.synchronize_attributes(tx)
-        return done
-
-    return method
 
 
 def _as_number(tx: Any, key: Any) -> Any:

@@ -7,7 +7,7 @@ Dynamo rebuilds an f-string's float behind a break as the float, or fails on its
 import contextlib
 import operator
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from torch._dynamo.exc import unimplemented
@@ -16,31 +16,22 @@ from torch._dynamo.variables import BuiltinVariable, ConstantVariable, SymNodeVa
 from torch._dynamo.variables.misc import StringFormatVariable
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
+from graphmend._torch.replaced import replaced
+
 _CONVERSIONS = ("", "!s", "!r", "!a")
 # `%-8.3f`: flags, width, precision, type.
 _PERCENT = re.compile(r"%(?:(%)|([-+ 0]*)(\d*)(\.\d+)?([dsrfFeEgG]))")
 
 
-@contextlib.contextmanager
-def formats_kept() -> Iterator[None]:
+def formats_kept() -> contextlib.AbstractContextManager[None]:
     """Inside, a number that may change is formatted after the graph."""
-    replaced: list[tuple[Any, str, Any]] = [
+    # Before torch 2.13 such a text is taken for one that is in no list, set or dict: there it is not made.
+    knows_keys = hasattr(StringFormatVariable, "hash_impl")
+    return replaced(
         (InstructionTranslatorBase, "_format_value", _in_f_strings),
         (BuiltinVariable, "call_function", _in_calls),
-    ]
-    if hasattr(StringFormatVariable, "hash_impl"):
-        replaced.append((StringFormatVariable, "hash_impl", _as_keys))
-    else:
-        # Before torch 2.13 such a text is taken for one that is in no list, set or dict: there it is not made.
-        replaced.append((StringFormatVariable, "create", _of_known))
-    originals = [(kind, name, getattr(kind, name)) for kind, name, _ in replaced]
-    for kind, name, replace in replaced:
-        setattr(kind, name, replace(getattr(kind, name)))
-    try:
-        yield
-    finally:
-        for kind, name, original in originals:
-            setattr(kind, name, original)
+        (StringFormatVariable, "hash_impl", _as_keys) if knows_keys else (StringFormatVariable, "create", _of_known),
+    )
 
 
 def _in_f_strings(original: Any) -> Any:

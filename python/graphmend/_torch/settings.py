@@ -9,13 +9,14 @@ of a graph know nothing of hooks and of what was computed outside; whether there
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch._dynamo
 from torch._dynamo import guards
 from torch._dynamo.variables.tensor import TensorVariable
 
+from graphmend._torch.replaced import replaced
 from graphmend._torch.version import torch_version
 
 _BACKWARD = "Unsupported Tensor.backward() call"
@@ -70,23 +71,15 @@ def patch_for(gb_types: Iterable[str]) -> contextlib.AbstractContextManager[Any]
     return context
 
 
-@contextlib.contextmanager
-def whole_guards(needed: Callable[[], bool]) -> Iterator[None]:
+def whole_guards(needed: Callable[[], bool]) -> contextlib.AbstractContextManager[None]:
     """Guards that are made meanwhile look into a module's dicts in every call, if that is `needed` then.
 
     Before torch 2.13 they do not where nothing was assigned to the module: what is in its dicts has changed unseen.
     """
     if torch_version() >= (2, 13):
-        yield
-        return
-    original = guards.GuardManagerWrapper.find_tag_safe_roots
+        return contextlib.nullcontext()
 
-    def find_tag_safe_roots(self: Any) -> None:
-        if not needed():
-            original(self)
+    def unless_needed(original: Any) -> Any:
+        return lambda self: None if needed() else original(self)
 
-    guards.GuardManagerWrapper.find_tag_safe_roots = find_tag_safe_roots
-    try:
-        yield
-    finally:
-        guards.GuardManagerWrapper.find_tag_safe_roots = original
+    return replaced((guards.GuardManagerWrapper, "find_tag_safe_roots", unless_needed))

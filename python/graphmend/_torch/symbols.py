@@ -9,6 +9,8 @@ from typing import Any
 from torch._guards import TracingContext
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
+from graphmend._torch.replaced import replaced
+
 _MAKERS = ("create_unbacked_symint", "create_unbacked_symfloat")
 _NEEDED = re.compile(r"data-dependent expression (.+?) \(unhinted")
 _NAME = re.compile(r"\b(?:u|zuf)\d+\b")
@@ -27,14 +29,8 @@ _made = _Made()
 def symbols_noted() -> Iterator[None]:
     """Inside, it is noted where symbols are made."""
     _made.stacks.clear()
-    originals = {name: getattr(ShapeEnv, name) for name in _MAKERS}
-    for name, original in originals.items():
-        setattr(ShapeEnv, name, _noting(original))
-    try:
+    with replaced(*((ShapeEnv, name, _noting) for name in _MAKERS)):
         yield
-    finally:
-        for name, original in originals.items():
-            setattr(ShapeEnv, name, original)
 
 
 def _noting(original: Any) -> Any:
