@@ -72,7 +72,11 @@ def _warned_again(difference: Difference, program: Program) -> bool:
         rest.append(event)
     differences = compare_values(_levelled(difference.expected), _levelled(rest), program.rules)
     placed = [replace(each, path=(call, "events", *each.path)) for each in differences]
-    return all(_history(each, program) or _copied_output(each, program) for each in placed)
+    resumed = any(str(event.get("function")).startswith(_RESUME) for event in rest)
+    return all(
+        _history(each, program) or _copied_output(each, program) or (resumed and _is_place(each, program))
+        for each in placed
+    )
 
 
 def _said(event: dict[str, Any]) -> tuple[Any, ...]:
@@ -129,11 +133,17 @@ def _resumed_function(difference: Difference, program: Program) -> bool:
 
 
 def _resumed_stacklevel(difference: Difference, program: Program) -> bool:
-    if difference.place not in ("events.file", "events.line", "events.function") or "stacklevel=" not in program.text:
+    if not _is_place(difference, program):
         return False
     call, _, event = difference.path[:3]
     assert isinstance(call, int) and isinstance(event, int)
     return program.eager[call].events[event]["kind"] in ("log", "warning")
+
+
+def _is_place(difference: Difference, program: Program) -> bool:
+    """The place that is told by how many frames it is away."""
+    places = ("events.file", "events.line", "events.function")
+    return difference.place in places and "stacklevel=" in program.text
 
 
 def _warm_line(difference: Difference, program: Program) -> bool:
@@ -262,12 +272,7 @@ def _unguarded_default(difference: Difference, program: Program) -> bool:
 
 
 def _compiled_caller(difference: Difference, program: Program) -> bool:
-    return (
-        difference.place in ("events.file", "events.line", "events.function")
-        and difference.seen in ("outside", 0, "")
-        and "COMPILE(" in program.text
-        and "stacklevel=" in program.text
-    )
+    return _is_place(difference, program) and difference.seen in ("outside", 0, "") and "COMPILE(" in program.text
 
 
 def _iterated_views(eager: Observation, plain: Observation) -> bool:

@@ -194,6 +194,24 @@ def test_a_view_of_the_input_through_a_dropout_that_is_off() -> None:
         assert compiled(x).data_ptr() == x.data_ptr() and torch.equal(x, torch.full((2, 3), 4.0))
 
 
+@pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
+def test_what_comes_through_a_dropout_that_is_off_is_the_input(backend: str) -> None:
+    drop = torch.nn.Dropout(0.5).eval()
+
+    def rectified(x: Any) -> Any:
+        print("smallest", x.min())
+        y = drop(x)
+        torch.relu_(y)
+        return y is x, drop(y), y * 2
+
+    with torch.inference_mode():
+        compiled = mended_compile(rectified, backend=backend, fullgraph=True)
+        for _ in range(2):
+            x = torch.tensor([-1.0, 2.0])
+            same, passed_on, _ = compiled(x)
+            assert same and passed_on is x and x.tolist() == [0.0, 2.0]
+
+
 def test_aliased_inputs_and_views() -> None:
     def through(x: Any, y: Any) -> Any:
         x.add_(1)

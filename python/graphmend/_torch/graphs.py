@@ -119,8 +119,7 @@ class _Steps:
         values = self.interpreter.env
         for node in self.nodes:
             self.at = node
-            given_back = _input_of_dropout(node)
-            values[node] = self.interpreter.run_node(node) if given_back is None else values[given_back]
+            values[node] = self.interpreter.run_node(node)
         return values.pop(self.nodes[-1])
 
 
@@ -265,20 +264,7 @@ def _gives_back(node: torch.fx.Node) -> torch.fx.Node | None:
         for each in node.all_input_nodes:
             if each.meta.get("example_value") is value:
                 return each
-    return _input_of_dropout(node)
-
-
-def _input_of_dropout(node: torch.fx.Node) -> torch.fx.Node | None:
-    """What a dropout that is off gives back; while only shapes are known, it makes a copy."""
-    if node.op != "call_function" or name_of(node) not in _DROPOUTS:
-        return None
-    operands = node.kwargs | dict(zip(("input", "p", "training"), node.args, strict=False))
-    is_off = operands.get("training", operands.get("train")) is False or operands.get("p") == 0
-    operand = operands.get("input") if is_off else None
-    return operand if isinstance(operand, torch.fx.Node) else None
-
-
-_DROPOUTS = frozenset(["dropout", "dropout1d", "dropout2d", "dropout3d", "feature_dropout"])
+    return None
 
 
 def raises_in_vain(graph: torch.fx.Graph) -> bool:
