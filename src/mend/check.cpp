@@ -2,6 +2,7 @@
 // Which outcome is predicted shows in the form: the one that does not raise.
 #include "mend/check.h"
 
+#include "mend/in_vain.h"
 #include "mend/traced_condition.h"
 
 namespace graphmend {
@@ -29,10 +30,11 @@ std::optional<bool> predicted_truth(const MendContext& context, NodeId guard) {
 }
 
 // Whether Python evaluates the later operands shows if more comes of them than a value.
-bool operands_only_compute(const MendContext& context, const ModuleFacts& facts, NodeId test) {
+bool operands_only_compute(const MendContext& context, const ModuleFacts& facts, NodeId test, WorkedOn& worked) {
   for (NodeId inner = test; inner < context.tree.end_of(test); ++inner) {
     for (NodeId operand : later_operands(context.tree, inner)) {
-      if (!facts.effects.of(operand).pure()) return false;
+      if (!is_pure(context, facts, operand)) return false;
+      worked.merge(worked_on(context, facts, operand));
     }
   }
   return true;
@@ -52,7 +54,8 @@ std::optional<Checked> check(const MendContext& context, const ModuleFacts& fact
     reason = "the test assigns, awaits or yields";
     return std::nullopt;
   }
-  if (!operands_only_compute(context, facts, test)) {
+  WorkedOn worked;
+  if (!operands_only_compute(context, facts, test, worked)) {
     reason = "the test does more than compute";
     return std::nullopt;
   }
@@ -60,7 +63,8 @@ std::optional<Checked> check(const MendContext& context, const ModuleFacts& fact
   Checked result{PieceText(context.text), span, context.site(guard, "check")};
   result.test.add("((", span);
   result.test.copy(span);
-  result.test.add(") if not __graphmend__.checks() else __graphmend__.check('" + result.site + "', ", span);
+  result.test.add(") if " + not_traced(result.site, worked) + " else __graphmend__.check('" + result.site + "', ",
+                  span);
   if (!write_traced_condition(context, test, span, result.test)) {
     reason = "the test is nested too deeply";
     return std::nullopt;

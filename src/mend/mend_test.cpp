@@ -11,6 +11,20 @@ namespace {
 
 using Case = MendCase;
 
+TEST(Postpone, AsksForWhatPythonMayNotComeTo) {
+  MendCase choice("def f(self, x, k):\n    print(self.m.add(x) if k.item() else x.a)\n", {2});
+  EXPECT_TRUE(choice.shows("posts('S') and __graphmend__.is_plain('S', (self, 'm'), (x,), (x, 'a')) and __graphmend__.post("))
+      << choice.shown();
+  MendCase loop("def f(xs, k):\n    print([v.item() if k else v.sum() for v in xs.ys])\n", {2});
+  EXPECT_TRUE(loop.shows("is_plain('S', (k,), (xs, 'ys')) and ")) << loop.shown();
+}
+
+TEST(Check, AsksForWhatPythonMayNotComeTo) {
+  MendCase guard("def f(self, x):\n    if x.any() and self.m.any():\n        raise E\n", {2});
+  EXPECT_TRUE(guard.shows("if not (__graphmend__.checks() and __graphmend__.is_plain('S', (self, 'm'))) else"))
+      << guard.shown();
+}
+
 TEST(Mend, PostponeCarriesWhatItPrints) {
   Case made("def f(x):\n    print('a', x)\n", {2});
   EXPECT_EQ(made.shown(),

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mend/deferral.h"
+#include "mend/in_vain.h"
 #include "mend/traced_condition.h"
 #include "parse/views.h"
 
@@ -51,6 +52,8 @@ class Splitter {
   const std::vector<PieceText>& values() const { return taken_.values; }
   PieceText& body() { return body_; }
   const std::vector<std::string>& parameters() const { return taken_.names; }
+  // What is read though Python may not come to it works on this.
+  const WorkedOn& works_on() const { return worked_on_; }
   const std::string& reason() const { return reason_; }
 
  private:
@@ -205,10 +208,20 @@ class Splitter {
     return {choice.body, choice.orelse};
   }
 
+  // What an expression in a comprehension works on is in its loops too.
+  NodeId with_loops(NodeId part) const {
+    NodeId whole = part;
+    for (NodeId around = context_.tree.parent(part); around != call_; around = context_.tree.parent(around)) {
+      if (is_comprehension(around)) whole = around;
+    }
+    return whole;
+  }
+
   bool split_children(NodeId id) {
     const Tree& tree = context_.tree;
     for (NodeId part : sometimes(id)) {
-      if (!facts_.effects.of(part).pure()) return cannot_be_read(part);
+      if (!is_pure(context_, facts_, part)) return cannot_be_read(part);
+      worked_on_.merge(worked_on(context_, facts_, with_loops(part)));
     }
     for (NodeId child : tree.children(id)) {
       const NodeKind kind = tree.kind(child);
@@ -259,6 +272,7 @@ class Splitter {
   NodeId call_;
   Taken taken_;
   PieceText body_;
+  WorkedOn worked_on_;
   uint32_t body_from_ = 0;
   uint32_t count_ = 0;
   std::string reason_;
@@ -278,7 +292,9 @@ std::optional<Postponed> postpone(const MendContext& context, const ModuleFacts&
     return std::nullopt;
   }
   Postponed result{PieceText(context.text), {}, site};
-  result.prefix.add("(__graphmend__.posts('" + result.site + "') and __graphmend__.post('" + result.site + "'", span);
+  result.prefix.add("(__graphmend__.posts('" + site + "')" + and_is_plain(site, splitter.works_on()) +
+                        " and __graphmend__.post('" + site + "'",
+                    span);
   for (const PieceText& value : splitter.values()) {
     result.prefix.add(", ", span);
     result.prefix.append(value);

@@ -1,6 +1,6 @@
 // Select. In: a branch whose test is a tensor. Out: text that, while tracing, computes all sides and joins them.
 //
-//   if may_select(site) and selects(site, (c1 := T1,), (what the sides read,)):
+//   if may_select(site) and is_plain(site, (what tests and sides work on,), …) and selects(site, (c1 := T1,)):
 //     old = (names,); BODY; side1 = (names,); names = old; ORELSE; names = join(site, (c1,), (side1, …, (names,)))
 //   elif T1:              ← from here on it is the user's own text
 #include "mend/select.h"
@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <set>
 
+#include "mend/in_vain.h"
 #include "mend/sides.h"
 #include "mend/traced_condition.h"
 #include "parse/views.h"
@@ -29,6 +30,10 @@ Side side_of(const MendContext& context, NodeId test, std::vector<NodeId> statem
     side.statements.pop_back();
   }
   return side;
+}
+
+std::string may_select(const std::string& site, const WorkedOn& worked) {
+  return "__graphmend__.may_select('" + site + "')" + and_is_plain(site, worked);
 }
 
 class BranchSelect {
@@ -187,7 +192,7 @@ class BranchSelect {
       }
       if (is_out) out_names_.push_back(name);
     }
-    for (SymbolId id : needed) read_.push_back(std::string(module_.scopes.name(id)));
+    gather_worked_on(assigned, needed);
     if (!attributes_.empty() && sides_.front().returns()) {
       reason = "a side assigns an attribute and returns";
       return false;
@@ -202,6 +207,18 @@ class BranchSelect {
       out_names_.push_back(base + "." + attribute);
     }
     return true;
+  }
+
+  void gather_worked_on(const std::set<SymbolId>& assigned, const std::set<SymbolId>& needed) {
+    std::set<SymbolId> own;
+    for (SymbolId id : assigned) {
+      if (!needed.contains(id)) own.insert(id);
+    }
+    for (const Side& side : sides_) {
+      if (side.test) worked_on_.merge(worked_on(context_, module_, side.test, {}));
+      for (NodeId statement : side.statements) worked_on_.merge(worked_on(context_, module_, statement, own));
+      if (NodeId value = returned_value(side)) worked_on_.merge(worked_on(context_, module_, value, own));
+    }
   }
 
   bool assigned_on_all_sides(const FunctionFacts& facts, SymbolId id) const {
@@ -229,7 +246,7 @@ class BranchSelect {
 
   bool write(const std::string& site, std::string& reason) {
     const std::string keyword = branch_ == statement_ ? "if " : "elif ";
-    out_.add(keyword + "__graphmend__.may_select('" + site + "') and __graphmend__.selects('" + site + "', (", serves_);
+    out_.add(keyword + may_select(site, worked_on_) + " and __graphmend__.selects('" + site + "', (", serves_);
     std::string tests;
     for (size_t i = 0; i + 1 < sides_.size(); ++i) {
       const std::string name = local(("c" + std::to_string(i) + "_").c_str());
@@ -241,7 +258,7 @@ class BranchSelect {
       }
       out_.add("), ", serves_);
     }
-    out_.add("), " + tuple_of(read_), serves_);
+    out_.add(")", serves_);
     for (const auto& [base, attribute] : attributes_) out_.add(", (" + base + ", '" + attribute + "')", serves_);
     out_.add("):\n", serves_);
     if (!old_.empty()) line(local("old") + " = " + tuple_of(old_));
@@ -291,7 +308,7 @@ class BranchSelect {
   // Names of variables: whose value the sides need as it was, those to join, those that the sides read.
   std::vector<std::string> old_;
   std::vector<std::string> out_names_;
-  std::vector<std::string> read_;
+  WorkedOn worked_on_;
   // Attributes that sides assign: of what, and which.
   std::set<std::pair<std::string, std::string>> attributes_;
   std::string indent_;
@@ -326,15 +343,8 @@ std::optional<Selected> select_choice(const MendContext& context, const ModuleFa
   for (NodeId side : {view.body, view.orelse}) {
     if (!only_computes(context, facts, side, reason)) return std::nullopt;
   }
-  std::set<std::string> read;
-  for (NodeId side : {view.body, view.orelse}) {
-    for (NodeId inner = side; inner < tree.end_of(side); ++inner) {
-      const SymbolId symbol = tree.kind(inner) == NodeKind::Name ? facts.scopes.symbol(inner) : SymbolId();
-      if (symbol && (facts.scopes[symbol].is_local() || facts.scopes[symbol].kind == SymbolScope::Free)) {
-        read.insert(std::string(facts.scopes.name(symbol)));
-      }
-    }
-  }
+  WorkedOn worked;
+  for (NodeId part : {view.test, view.body, view.orelse}) worked.merge(worked_on(context, facts, part));
   const Span span = context.span(choice);
   Selected result{PieceText(context.text), span, context.site(choice, "select")};
   const std::string name = "graphmend_c" + std::to_string(span.start) + "_";
@@ -342,16 +352,14 @@ std::optional<Selected> select_choice(const MendContext& context, const ModuleFa
   result.text.copy(context.span(view.body));
   result.text.add(",), (", span);
   result.text.copy(context.span(view.orelse));
-  result.text.add(",)))[0] if __graphmend__.may_select('" + result.site + "') and __graphmend__.selects('" +
-                      result.site + "', ((" + name + " := ",
+  result.text.add(",)))[0] if " + may_select(result.site, worked) + " and __graphmend__.selects('" + result.site +
+                      "', ((" + name + " := ",
                   span);
   if (!write_traced_condition(context, view.test, context.span(view.test), result.text)) {
     reason = "the test is nested too deeply";
     return std::nullopt;
   }
-  result.text.add("),), (", span);
-  for (const std::string& each : read) result.text.add(each + ", ", span);
-  result.text.add(")) else (", span);
+  result.text.add("),)) else (", span);
   result.text.copy(span);
   result.text.add("))", span);
   return result;

@@ -17,8 +17,8 @@ TEST(Select, ComputesBothSidesAndJoinsThem) {
   EXPECT_EQ(
       made.shown(),
       "def f(x):\n"
-      "    if __graphmend__.may_select('S') and __graphmend__.selects('S', ((graphmend_c0_14_ := (x.any())), ), "
-      "(x,)):\n"
+      "    if __graphmend__.may_select('S') and __graphmend__.is_plain('S', (x,)) and __graphmend__.selects('S', "
+      "((graphmend_c0_14_ := (x.any())), )):\n"
       "        graphmend_old14_ = (x,)\n"
       "        x = x + 1\n"
       "        graphmend_side0_14_ = (x,)\n"
@@ -60,25 +60,45 @@ TEST(Select, OnlyTheRestOfAChainWhenTheElifBroke) {
       "def f(x, k):\n    if k:\n        y = 1\n    elif x.any():\n        y = 2\n    else:\n        y = 3\n    return "
       "y\n",
       {4});
-  EXPECT_TRUE(made.shows("    elif __graphmend__.may_select('S') and __graphmend__.selects(")) << made.shown();
+  EXPECT_TRUE(made.shows("    elif __graphmend__.may_select('S') and __graphmend__.is_plain(")) << made.shown();
   EXPECT_TRUE(made.shows("\n    elif x.any():\n        y = 2\n")) << made.shown();
 }
 
 TEST(Select, Choices) {
   MendCase made("def f(x):\n    return (x + 1 if x.any() else x) * 2\n", {2});
-  EXPECT_EQ(
-      made.shown(),
-      "def f(x):\n    return ((__graphmend__.join('S', (graphmend_c22_,), ((x + 1,), (x,)))[0] if "
-      "__graphmend__.may_select('S') and __graphmend__.selects('S', ((graphmend_c22_ := (x.any())),), (x, )) else "
-      "(x + 1 if x.any() else x))) * 2\n");
+  EXPECT_EQ(made.shown(),
+            "def f(x):\n    return ((__graphmend__.join('S', (graphmend_c22_,), ((x + 1,), (x,)))[0] if "
+            "__graphmend__.may_select('S') and __graphmend__.is_plain('S', (x,)) and __graphmend__.selects('S', "
+            "((graphmend_c22_ := (x.any())),)) else (x + 1 if x.any() else x))) * 2\n");
 }
 
 TEST(Select, AttributesAreJoinedLikeNames) {
   MendCase made("def f(self, x):\n    if x.any():\n        self.scale = x + 1\n    return x\n", {2});
-  EXPECT_TRUE(made.shows("(self, x,), (self, 'scale')):")) << made.shown() << made.reason();
+  EXPECT_TRUE(made.shows("is_plain('S', (x,)) and ") && made.shows(", (self, 'scale')):"))
+      << made.shown() << made.reason();
   EXPECT_TRUE(made.shows("(self.scale,) = __graphmend__.join(")) << made.shown();
   EXPECT_NE(reason_for("    if x.any():\n        y = x\n        y.a = 1\n    return x\n"), "");
   EXPECT_NE(reason_for("    if x.any():\n        x.y.a = 1\n    return x\n"), "");
+}
+
+TEST(Select, AsksForAllThatItTakesForATensor) {
+  MendCase made(
+      "import math\nimport torch\nimport config\nA = torch.ones(2)\nclass C:\n  def f(self, x):\n"
+      "    if x.any():\n        t = self.a.b.add(A.T, other=self.__c)\n        x: torch.Tensor = t.mul(config.d * "
+      "math.pi)\n"
+      "    else:\n        x = torch.stack([each.sub(i) for i, each in enumerate(self.e)])\n    return x\n",
+      {7});
+  EXPECT_TRUE(
+      made.shows("is_plain('S', (A, 'T'), (config, 'd'), (self, '_C__c'), (self, 'a', 'b'), (self, 'e'), (x,)) "
+                 "and "))
+      << made.shown() << made.reason();
+}
+
+TEST(Select, LeavesFunctionsThatReadMoreThanTheyAreGiven) {
+  const std::string branch = "def f(x):\n    if x.any():\n        x = g(x)\n    return x\n";
+  EXPECT_EQ(MendCase("def g(x, k=1):\n    return x.add(k)\n" + branch, {4}).reason(), "");
+  EXPECT_NE(MendCase("def g(x, k=A):\n    return x.add(k)\n" + branch, {4}).reason(), "");
+  EXPECT_NE(MendCase("A = h()\ndef g(x):\n    return A.add(x)\n" + branch, {5}).reason(), "");
 }
 
 TEST(Select, BranchesInsideAreMendedToo) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "mend/in_vain.h"
+
 namespace graphmend {
 
 namespace {
@@ -83,6 +85,8 @@ bool only_computes(const MendContext& context, const ModuleFacts& facts, NodeId 
     reason = "what " + what + " does is not known, so it cannot be computed in vain";
   } else if (!effects.pure()) {
     reason = what + " does more than compute, so it must run only on its own side";
+  } else if (!is_pure(context, facts, code)) {
+    reason = what + " calls a function that works on more than it is given";
   } else if (effects.syncs()) {
     reason = what + " needs a tensor's value in Python";
   } else if (!effects.total()) {

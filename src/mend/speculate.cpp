@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "mend/in_vain.h"
 #include "mend/traced_condition.h"
 #include "parse/views.h"
 
@@ -88,7 +89,9 @@ class Speculation {
     Speculated made{PieceText(context_.text), span, context_.site(id, "truth"), true};
     made.text.add("((", span);
     made.text.copy(span);
-    made.text.add(") if not __graphmend__.checks() else __graphmend__.truth_of('" + made.site + "', ", span);
+    WorkedOn worked;
+    for (NodeId operand : later_operands(tree_, id)) worked.merge(worked_on(context_, facts_, operand));
+    made.text.add(") if " + not_traced(made.site, worked) + " else __graphmend__.truth_of('" + made.site + "', ", span);
     if (!write_traced_condition(context_, id, span, made.text)) return;
     made.text.add("))", span);
     found_.push_back(std::move(made));

@@ -445,3 +445,135 @@ def test_branches_beside_inputs_that_are_parts_of_one_memory(backend: str) -> No
     for value in range(3):
         x, ours, theirs = torch.full((4,), float(value)), torch.zeros(2, 4), torch.zeros(2, 4)
         assert torch.equal(compiled(x, *ours), keeps_a_count(x, *theirs)) and torch.equal(ours, theirs)
+
+
+class Meter:
+    """Its methods have names of a tensor's."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.limit = 3.0
+
+    def add(self, number: int) -> bool:
+        self.count += number
+        return True
+
+    def any(self) -> bool:
+        return self.add(1)
+
+    @property
+    def twice(self) -> float:
+        self.count += 1
+        return 2.0
+
+
+class CountingModule(torch.nn.Module):  # type: ignore[misc,unused-ignore]
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def add(self, number: int) -> None:
+        self.count += number
+
+
+METER = Meter()
+
+
+class Metered(torch.nn.Module):  # type: ignore[misc,unused-ignore]
+    def __init__(self) -> None:
+        super().__init__()
+        self.meter, self.module = Meter(), CountingModule()
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        return self.meter.count, self.module.count, METER.count
+
+
+class AttributesMethod(Metered):
+    def forward(self, x: Any) -> Any:
+        if x.sum() > 0:
+            self.meter.add(1)
+        return x * 2
+
+
+class ModulesMethod(Metered):
+    def forward(self, x: Any) -> Any:
+        if x.sum() > 0:
+            self.module.add(1)
+        return x * 2
+
+
+class GlobalsMethod(Metered):
+    def forward(self, x: Any) -> Any:
+        if x.sum() > 0:
+            METER.add(1)
+        return x * 2
+
+
+class MethodUnderAnotherName(Metered):
+    def forward(self, x: Any) -> Any:
+        if x.sum() > 0:
+            meter = self.meter
+            meter.add(1)
+        return x * 2
+
+
+class Property(Metered):
+    def forward(self, x: Any) -> Any:
+        if x.sum() > 0:
+            x = x * self.meter.twice
+        return x * 2
+
+
+class ChosenProperty(Metered):
+    def forward(self, x: Any) -> Any:
+        return x * self.meter.twice if x.sum() > 0 else x
+
+
+class Function(Metered):
+    def forward(self, x: Any) -> Any:
+        if x.sum() > 0:
+            x = added(x)
+        return x * 2
+
+
+def added(x: Any) -> Any:
+    return x * METER.add(1)
+
+
+class LaterOperand(Metered):
+    def forward(self, x: Any) -> Any:
+        if x.sum() > 100 and self.meter.any():
+            raise ValueError("large")
+        return x * 2
+
+
+class ShownSometimes(Metered):
+    def forward(self, x: Any) -> Any:
+        print("now", self.meter.twice if x.sum().item() > 0 else 0)
+        return x * 2
+
+
+METERED = [AttributesMethod, ModulesMethod, GlobalsMethod, MethodUnderAnotherName, Property, ChosenProperty, Function]
+METERED += [LaterOperand, ShownSometimes]
+
+
+@pytest.mark.parametrize("kind", METERED)
+@pytest.mark.parametrize("speculates", [False, True])
+def test_what_is_no_tensor_runs_only_on_its_own_side(kind: type[Metered], speculates: bool) -> None:
+    def counts(run: Callable[..., Any], model: Metered) -> list[Any]:
+        METER.count = 0
+        return [(run(torch.full((2,), value)).tolist(), model.counts) for value in (-1.0, -1.0, 1.0, -1.0, 1.0)]
+
+    original, mended = kind(), kind()
+    compiled = mended_compile(mended, backend="eager", speculate=speculates)
+    assert counts(compiled, mended) == counts(original, original)
+
+
+def test_plain_attributes_of_objects_are_selected_by() -> None:
+    def limits(x: Any, meter: Meter) -> Any:
+        if x.sum() > 0 and meter.limit > 1:
+            x = x * meter.limit
+        return x + 1
+
+    same_program(limits, [(torch.full((2,), value), Meter()) for value in (-1.0, 1.0)], __file__, fullgraph=True)

@@ -27,7 +27,7 @@ from graphmend._mending.marks_post import (
     tracing,
     truth,
 )
-from graphmend._mending.marks_select import join, may_select, selects
+from graphmend._mending.marks_select import is_plain, join, may_select, selects
 from graphmend._mending.marks_substitute import attribute, function, imports, into, iterated, method, target
 from graphmend._mending.marks_value import (
     as_number,
@@ -69,6 +69,7 @@ class Marks:
     either = staticmethod(either)
     both = staticmethod(both)
     may_select = staticmethod(may_select)
+    is_plain = staticmethod(is_plain)
     selects = staticmethod(selects)
     join = staticmethod(join)
     value = staticmethod(value)

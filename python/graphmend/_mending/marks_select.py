@@ -7,6 +7,7 @@ import torch
 from graphmend._mending.marks_asked import decline, is_declined, own_backend, trace_again_without
 from graphmend._mending.marks_post import as_flag, checks
 from graphmend._torch.tracing import assume_constant_result
+from graphmend._torch.variables import reads_plainly
 
 
 @assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
@@ -22,10 +23,32 @@ def may_select(site: str) -> bool:
     return checks() and not is_declined(site)
 
 
-def selects(site: str, tests: tuple[Any, ...], read: tuple[Any, ...], *assigned: tuple[Any, str]) -> bool:
+def is_plain(site: str, *read: tuple[Any, ...]) -> bool:
+    """Whether what is evaluated in vain works on nothing that may run code of the user's.
+
+    Of each there is a value, and the names of the attributes that lead from there to what is meant.
+    """
+    for path in read:
+        if not _leads_to_plain(path):
+            return bool(decline(site, "it works on an object that is neither a tensor nor a plain value"))
+    return True
+
+
+def _leads_to_plain(path: tuple[Any, ...]) -> bool:
+    value = path[0]
+    for k in range(1, len(path)):
+        if isinstance(value, torch.Tensor):
+            break
+        if not reads_plainly(value, path[k]) or not hasattr(value, path[k]):
+            return False
+        value = getattr(value, path[k])
+    return _is_plain(value)
+
+
+def selects(site: str, tests: tuple[Any, ...], *assigned: tuple[Any, str]) -> bool:
     """Whether all sides of a branch can be computed and joined.
 
-    `read` is what they work on, `assigned` the attributes that they assign: of what, and their names.
+    `assigned` are the attributes that they assign: of what, and their names.
     """
     # A break in the tests has ended the trace.
     if not torch.compiler.is_dynamo_compiling():
@@ -33,9 +56,6 @@ def selects(site: str, tests: tuple[Any, ...], read: tuple[Any, ...], *assigned:
     for test in tests:
         if not isinstance(test, torch.Tensor) or test.numel() != 1:
             return False
-    for value in read:
-        if not _is_plain(value):
-            return bool(decline(site, "a side works on an object that is neither a tensor nor a plain value"))
     for owner, name in assigned:
         if not _is_plain_attribute(owner, name):
             return bool(decline(site, "a side assigns an attribute that may be more than a value"))
@@ -55,10 +75,15 @@ def _is_plain(value: Any) -> bool:
         return type(value) is torch.Tensor or type(value) is torch.nn.Parameter
     if value is None or type(value) in (bool, int, float, complex, str, torch.Size):
         return True
-    if isinstance(value, (torch.dtype, torch.device, torch.nn.Module)):
+    if isinstance(value, (torch.dtype, torch.device)) or type(value) is type:
         return True
     if type(value) is tuple or type(value) is list:
         for item in value:  # noqa: SIM110 - Dynamo inlines a loop
+            if not _is_plain(item):
+                return False
+        return True
+    if type(value) is dict:
+        for item in value.values():  # noqa: SIM110 - Dynamo inlines a loop
             if not _is_plain(item):
                 return False
         return True

@@ -5,7 +5,9 @@ and whoever refers to it in the program refers to its one variable.
 """
 
 import functools
+import inspect
 import operator
+from types import MemberDescriptorType, ModuleType
 from typing import Any
 
 import torch
@@ -31,6 +33,20 @@ def was_read(translator: Any, value: Any) -> Any:
     """Whether a value is a number that was read from a tensor, or the truth of one, which the trace does not know."""
     number = value.realize()
     return ConstantVariable.create(isinstance(number, SymNodeVariable) and bool(free_unbacked_symbols(number.sym_num)))
+
+
+@on_variables
+def reads_plainly(translator: Any, owner: Any, name: Any) -> Any:
+    """Whether reading an attribute of an object or a module runs no code of its own."""
+    kind = owner.realize().python_type()
+    base = torch.nn.Module if issubclass(kind, torch.nn.Module) else object
+    is_plain = all(getattr(kind, each, None) is getattr(base, each, None) for each in _READING)
+    found = inspect.getattr_static(kind, name.as_python_constant(), None)
+    computes = hasattr(type(found), "__get__") and type(found) is not MemberDescriptorType
+    return ConstantVariable.create(kind is ModuleType or (is_plain and not computes))
+
+
+_READING = ("__getattr__", "__getattribute__")
 
 
 @on_variables
