@@ -346,6 +346,22 @@ def test_what_a_dropout_passes_on_is_shown_as_a_leaf_though_it_changes_later() -
         same_program(drops, [(leaf(),)] * 2, __file__)
 
 
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_backward_does_not_go_through_what_the_result_does_not_hang_on(backend: str) -> None:
+    def adds(x: Any) -> Any:
+        y = torch.sigmoid(x)
+        torch._dynamo.graph_break()
+        y.add_(1.0)
+        print("now", x.detach().sum())
+        return x / 2
+
+    compiled = mended_compile(adds, backend=backend)
+    for _ in range(2):
+        x = torch.ones(3, requires_grad=True)
+        compiled(x * 2).sum().backward()
+        assert x.grad.tolist() == [1.0, 1.0, 1.0]
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_inductor_draws_what_decides_as_eager_does(dtype: torch.dtype) -> None:
     def decides(x: Any, p: Any) -> Any:

@@ -250,6 +250,17 @@ def remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str], goes_on
     graph.recompile()
 
 
+def _has_backward(graph: torch.fx.GraphModule, changed: torch.fx.Node) -> bool:
+    """Whether an input that is changed has a history, and an output one in which it has no part."""
+    value = changed.meta.get("example_value")
+    if not isinstance(value, torch.Tensor) or not value.requires_grad or value.is_leaf:
+        return False
+    nodes = list(graph.graph.nodes)
+    outputs = [node for node in nodes[-1].args[0] if isinstance(node, torch.fx.Node)]
+    tensors = [node for node in outputs if isinstance(node.meta.get("example_value"), torch.Tensor)]
+    return any(node.meta["example_value"].requires_grad and changed not in made_of([node], nodes) for node in tensors)
+
+
 def _require_undoable(graph: torch.fx.GraphModule, facts: GraphFacts) -> None:
     if facts.reshapes_inputs:
         raise CannotUndoError("the graph changes the shape or storage of an input, which could not be undone")
@@ -262,6 +273,10 @@ def _require_undoable(graph: torch.fx.GraphModule, facts: GraphFacts) -> None:
     if torch.is_grad_enabled() and any(values[i].requires_grad for i in facts.unrecorded):
         # Captured whole, AOTAutograd lets gradients flow through what was written there.
         raise CannotUndoError("an input that requires grad is changed under no_grad")
+    recorded = [placeholders[i] for i in facts.mutated if i not in facts.unrecorded]
+    if torch.is_grad_enabled() and any(_has_backward(graph, each) for each in recorded):
+        # AOTAutograd has one backward for all, which goes back through what the input was made of; that may raise.
+        raise CannotUndoError("an input with a history is changed, and what is returned has one without it")
     if talks_to_other_processes(graph):
         raise CannotUndoError("the graph talks to other processes, which might not run it again")
     if has_effects(graph):
