@@ -1,0 +1,213 @@
+"""Differences by which a break shows, and what Dynamo writes back around it: places, frames, histories, texts."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from .compare import Difference, compare_values
+from .known_by_backends import copied_output
+from .known_program import TEXTS, Program
+
+_RESUME = "torch_dynamo_resume_in_"
+# What a tensor says of its history: a compiled graph has one for all its operations.
+_HISTORY = re.compile(r"grad_fn=<(\w+)>")
+# An f-string's field with `.item()` and a format.
+_FORMATTED = re.compile(r"\{[^{}]*\.item\(\)[^{}]*:")
+_NUMBERS = re.compile(r"'float', |0x[\da-fp.+-]+|\d+\.?\d*(e[+-]?\d+)?|[-\s'()]")
+
+
+def warned_again(difference: Difference, program: Program) -> bool:
+    if difference.place != "events" or "'filter': 'default'" not in program.text:
+        return False
+    call = difference.path[0]
+    assert isinstance(call, int)
+    given = [_said(event) for seen in program.eager[:call] for event in seen.events if event["kind"] == "warning"]
+    # Eager's events in their order, and between them nothing but warnings that it gave before.
+    expected = [event for event in difference.expected if event["kind"] == "warning"]
+    rest = []
+    for event in difference.seen:
+        if event["kind"] == "warning":
+            if expected and not compare_values(_said(expected[0]), _said(event), program.rules):
+                given.append(_said(expected.pop(0)))
+            elif any(not compare_values(one, _said(event), program.rules) for one in given):
+                continue
+            else:
+                return False
+        rest.append(event)
+    differences = compare_values(_levelled(difference.expected), _levelled(rest), program.rules)
+    placed = [replace(each, path=(call, "events", *each.path)) for each in differences]
+    resumed = any(str(event.get("function")).startswith(_RESUME) for event in rest)
+    return all(
+        history(each, program) or copied_output(each, program) or (resumed and _is_place(each, program))
+        for each in placed
+    )
+
+
+def _said(event: dict[str, Any]) -> tuple[Any, ...]:
+    """A warning without its place, which a break can move."""
+    return event.get("category"), event["text"]
+
+
+def _levelled(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Events without what a break shows in them; what is printed with nothing in between is one text."""
+    found: list[dict[str, Any]] = []
+    for event in events:
+        event = {
+            key: value for key, value in event.items() if event["kind"] != "warning" or key not in ("file", "line")
+        }
+        if str(event.get("function", "")).startswith(_RESUME):
+            event["function"] = event["function"].removeprefix(_RESUME).rpartition("_at_")[0]
+        if found and event["kind"] == found[-1]["kind"] == "stdout":
+            event = {**event, "text": found.pop()["text"] + event["text"]}
+        found.append(event)
+    return found
+
+
+def resumed_frames(difference: Difference, program: Program) -> bool:
+    if difference.place != "error.frames":
+        return False
+    resumed, meant = _without_resumes(str(difference.seen)).split(" > "), str(difference.expected).split(" > ")
+    return len(resumed) == len(meant) and all(map(_same_frame, resumed, meant))
+
+
+def _same_frame(seen: str, expected: str) -> bool:
+    """Whether the frames are the same; columns are told only by one that has any."""
+    return seen == expected or (":None" in seen and seen.partition(":")[0] == expected.partition(":")[0])
+
+
+def _without_resumes(frames: str) -> str:
+    """The frames that eager would have: a function and those that resume it are one, at the last one's place."""
+    kept: list[str] = []
+    for frame in frames.split(" > "):
+        name, _, position = frame.rpartition(" ")
+        is_resume = name.startswith(_RESUME)
+        if is_resume:
+            name = name.removeprefix(_RESUME).rpartition("_at_")[0]
+        # An effect's statement has the function's own name.
+        if kept and kept[-1].startswith(f"{name} ") and (is_resume or ":None" in kept[-1]):
+            kept.pop()
+        kept.append(f"{name} {position}")
+    return " > ".join(kept)
+
+
+def resumed_function(difference: Difference, program: Program) -> bool:
+    return difference.place == "events.function" and str(difference.seen).startswith(
+        f"{_RESUME}{difference.expected}_at_"
+    )
+
+
+def resumed_stacklevel(difference: Difference, program: Program) -> bool:
+    if not _is_place(difference, program):
+        return False
+    call, _, event = difference.path[:3]
+    assert isinstance(call, int) and isinstance(event, int)
+    return program.eager[call].events[event]["kind"] in ("log", "warning")
+
+
+def _is_place(difference: Difference, program: Program) -> bool:
+    """The place that is told by how many frames it is away."""
+    places = ("events.file", "events.line", "events.function")
+    return difference.place in places and "stacklevel=" in program.text
+
+
+def warm_line(difference: Difference, program: Program) -> bool:
+    call = difference.path[0]
+    assert isinstance(call, int)
+    # The eighth run of a helper comes early where it is called more than once.
+    if difference.place != "events.line" or call < 2:
+        return False
+    return _is_first(program, difference.seen) or _is_same_statement(program, difference.expected, difference.seen)
+
+
+def _is_first(program: Program, line: int) -> bool:
+    """Whether a line is a function's first."""
+    lines = program.text.splitlines()
+    return 0 < line <= len(lines) and lines[line - 1].lstrip().startswith("def ")
+
+
+def _is_same_statement(program: Program, line: int, other: int) -> bool:
+    """Whether two lines are of one statement, in the middle of which a function may be resumed: its first line."""
+    statements = (node for node in ast.walk(ast.parse(program.text)) if isinstance(node, ast.Expr))
+    return any({line, other} <= set(range(node.lineno, (node.end_lineno or 0) + 1)) for node in statements)
+
+
+def resumed_in_loop(difference: Difference, program: Program) -> bool:
+    if difference.place != "events.line":
+        return False
+    lines = program.text.splitlines()
+    before = sorted((difference.expected, difference.seen))
+    depth = min(len(lines[at - 1]) - len(lines[at - 1].lstrip()) for at in before)
+    # The loop that both lines stand in.
+    for line in reversed(lines[: before[0] - 1]):
+        indent = len(line) - len(line.lstrip())
+        if line.strip() and indent < depth:
+            if line.lstrip().startswith(("for ", "while ")):
+                return True
+            depth = indent
+    return False
+
+
+def raised_in_graph(difference: Difference, program: Program) -> bool:
+    """An operation raises: the frames end with the first line of the function whose graph it is in."""
+    if difference.place != "error.frames":
+        return False
+    name, _, position = str(difference.seen).rpartition(" > ")[2].rpartition(" ")
+    line, _, columns = position.partition("-")[0].partition(":")
+    lines = program.text.splitlines()
+    if columns != "None" or not 0 < int(line) <= len(lines):
+        return False
+    # What is resumed begins where it is resumed.
+    return name.endswith(f"_at_{line}") or lines[int(line) - 1].lstrip().startswith("def ")
+
+
+def unformatted_float(difference: Difference, program: Program) -> bool:
+    if difference.place not in TEXTS or _FORMATTED.search(program.text) is None:
+        return False
+    # All that differs are numbers, as text or as they are.
+    expected, seen = (
+        _NUMBERS.sub("", _HISTORY.sub("", str(value))) for value in (difference.expected, difference.seen)
+    )
+    return expected == seen and _has_own_histories(difference)
+
+
+def history(difference: Difference, program: Program) -> bool:
+    # A longer name can move what follows to the next line.
+    expected, seen = (
+        " ".join(_HISTORY.sub(" ", str(value)).split()) for value in (difference.expected, difference.seen)
+    )
+    same = not compare_values(expected, seen, program.rules)
+    return difference.place in TEXTS and same and _has_own_histories(difference)
+
+
+def _has_own_histories(difference: Difference) -> bool:
+    """Whether what is said of histories is what eager says, or what graphs say."""
+    expected, seen = (_HISTORY.findall(str(value)) for value in (difference.expected, difference.seen))
+    return len(expected) == len(seen) and all(
+        after in (before, "CompiledFunctionBackward", "CopyBackwards")
+        for before, after in zip(expected, seen, strict=True)
+    )
+
+
+def missing_attribute(difference: Difference, program: Program) -> bool:
+    call = difference.path[0]
+    assert isinstance(call, int)
+    error = program.eager[call].error
+    # What it leaves behind shows in the calls after it as well.
+    missing = any(seen.error and seen.error["type"] == "builtins.AttributeError" for seen in program.eager[: call + 1])
+    if difference.place.startswith("error"):
+        return difference.place == "error.frames" and error is not None and error["type"] == "builtins.AttributeError"
+    return missing and difference.place.split(".")[0] in ("globals", "owner")
+
+
+def unguarded_default(difference: Difference, program: Program) -> bool:
+    unguarded = torch.__version__ < "2.13" and ".setdefault(" in program.text
+    return unguarded and difference.place == "owner.table" and "list" in str(difference.expected)
+
+
+def compiled_caller(difference: Difference, program: Program) -> bool:
+    return _is_place(difference, program) and difference.seen in ("outside", 0, "") and "COMPILE(" in program.text
