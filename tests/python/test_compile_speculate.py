@@ -427,3 +427,16 @@ def test_a_number_that_is_shown() -> None:
 
     compiled = same_program(step, numbers(1, 1, 2, 2, 2), __file__)
     assert compiled.report.whole
+
+
+def test_a_flag_that_is_cleared_after_it_was_read() -> None:
+    def clears(x: Any, flag: Any) -> Any:
+        was_set = bool(flag)
+        flag.fill_(False)
+        return [x + 1] if was_set else [x - 1]
+
+    compiled = mended_compile(clears, backend="eager")
+    for value in (False, False, True, False, True):
+        flag = torch.tensor(value)
+        assert compiled(torch.ones(2), flag)[0].tolist() == ([2.0, 2.0] if value else [0.0, 0.0])
+        assert not flag
