@@ -79,7 +79,7 @@ def expect(site: str, tensor: torch.Tensor) -> Any:
 def _differs(actual: torch.Tensor, items: list[Any]) -> torch.Tensor:
     """Whether a tensor's elements are others than these."""
     if actual.dtype == torch.bool and actual.dim() == 0:
-        # Inductor cannot compare the truth of a symbol with a constant. A tensor of its own: the other may change later.
+        # Inductor cannot compare the truth of a symbol with a constant. The result is a tensor of its own.
         differs = torch.logical_not(actual)
         return differs if items[0] else torch.logical_not(differs)
     expected = torch.tensor(items, dtype=actual.dtype, device=actual.device).reshape(actual.shape)
