@@ -12,6 +12,8 @@ from random import Random
 from . import effects, guards, speculation
 from . import expressions as e
 from . import statements as s
+from .meters import HEADER as METERS
+from .meters import meter
 from .writer import Frame, Writer
 
 _HEADER = """\
@@ -68,7 +70,8 @@ def generate(seed: int, index: int, speculate: bool = False) -> Program:
     """Program `index` of `seed`; the same text every time. `speculate`: with values that Python needs of tensors."""
     name = f"{'s' if speculate else 'p'}{seed}_{index}"
     w = Writer(Random(f"graphmend {'speculate ' if speculate else ''}{seed} {index}"), speculate)
-    w.lines = _HEADER.split("\n")
+    w.lines = (_HEADER + METERS).split("\n")
+    aside = Random(f"meters {seed} {index}")
     form = w.random.choices(["module", "function", "closure", "method"], [6, 2.5, 1, 1])[0]
     w.use(f"form.{form}")
     arity = w.random.choice([1, 1, 2])
@@ -86,7 +89,7 @@ def generate(seed: int, index: int, speculate: bool = False) -> Program:
         frame.names["k"] = "counts"
     nested = w.chance(0.04) and form != "closure"
     writers = {"module": _module, "function": _function, "closure": _closure, "method": _method}
-    target = writers[form](w, frame, names, size)
+    target = writers[form](w, frame, names, size, aside)
     w.line()
     with w.block("def build():"):
         w.line('STATE.clear()\nSTATE.update({"calls": 0, "seen": []})')
@@ -155,15 +158,16 @@ def _methods(w: Writer, frame: Frame, is_module: bool) -> None:
         w.use("class.method")
 
 
-def _run(w: Writer, frame: Frame, header: str, size: int) -> None:
+def _run(w: Writer, frame: Frame, header: str, size: int, aside: Random) -> None:
     with w.function(frame, header):
         if w.chance(0.1):
             w.line('"""What it does."""')
+        meter(w, "x", aside)
         s.body(w, size)
         w.line(f"return {s.result(w)}")
 
 
-def _module(w: Writer, frame: Frame, names: list[str], size: int) -> str:
+def _module(w: Writer, frame: Frame, names: list[str], size: int, aside: Random) -> str:
     _base_class(w, "nn.Module")
     w.line()
     with w.block("class Model(Base):"):
@@ -180,20 +184,20 @@ def _module(w: Writer, frame: Frame, names: list[str], size: int) -> str:
         _methods(w, frame, is_module=True)
         w.line()
         frame.has_self = frame.is_module = frame.in_class = True
-        _run(w, frame, f"def forward(self, {', '.join(names)}):", size)
+        _run(w, frame, f"def forward(self, {', '.join(names)}):", size, aside)
     if w.chance(0.25):
         w.use("module.eval")
         return "target = owner = Model().eval()"
     return "target = owner = Model()"
 
 
-def _function(w: Writer, frame: Frame, names: list[str], size: int) -> str:
+def _function(w: Writer, frame: Frame, names: list[str], size: int, aside: Random) -> str:
     w.line()
-    _run(w, frame, f"def run({', '.join(names)}):", size)
+    _run(w, frame, f"def run({', '.join(names)}):", size, aside)
     return "target, owner = run, None"
 
 
-def _closure(w: Writer, frame: Frame, names: list[str], size: int) -> str:
+def _closure(w: Writer, frame: Frame, names: list[str], size: int, aside: Random) -> str:
     w.line()
     with w.block("def make():"):
         w.line("total = 0\nscale = torch.tensor([1.0, 2.0, 0.5, -1.0])")
@@ -201,13 +205,14 @@ def _closure(w: Writer, frame: Frame, names: list[str], size: int) -> str:
         frame.names |= {"total": "int", "scale": "row"}
         with w.function(frame, f"def run({', '.join(names)}):"):
             w.line("nonlocal total")
+            meter(w, "x", aside)
             s.body(w, size)
             w.line(f"return {s.result(w)}")
         w.line("return run")
     return "target = make()\nowner = target.__closure__"
 
 
-def _method(w: Writer, frame: Frame, names: list[str], size: int) -> str:
+def _method(w: Writer, frame: Frame, names: list[str], size: int, aside: Random) -> str:
     _base_class(w, "")
     w.line()
     with w.block("class Runner(Base):"):
@@ -217,7 +222,7 @@ def _method(w: Writer, frame: Frame, names: list[str], size: int) -> str:
         _methods(w, frame, is_module=False)
         w.line()
         frame.has_self = frame.in_class = True
-        _run(w, frame, f"def run(self, {', '.join(names)}):", size)
+        _run(w, frame, f"def run(self, {', '.join(names)}):", size, aside)
     return "owner = Runner()\ntarget = owner.run"
 
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from . import known_differences
 from .compare import Difference, Rules, compare, compare_values
+from .known_differences import Explained
+from .known_program import Program
 from .observe import Observation
 from .run import load, run_variant
 from .subject import Fired, Plain, Predicted, Subject
@@ -131,7 +132,7 @@ def _unexplained(
     """The differences that no entry of the committed list explains."""
     from_plain = {d.path: d for d in compare(expected, plain, rules)}
     text = path.read_text(encoding="utf-8")
-    explained = known_differences.Explained(text, expected, plain, rules)
+    explained = Explained(Program(text, expected, plain, seen, rules))
     breaks_left = bool(verdict.fired.left)
     rest: list[Difference] = []
     for difference in differences:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .compare import Difference, Rules
+from .compare import Difference
 from .known_by_backends import (
     copied_input,
     copied_output,
@@ -49,7 +49,6 @@ from .known_by_failing import (
     traced_text,
 )
 from .known_program import Program
-from .observe import Observation
 
 
 @dataclass(frozen=True)
@@ -216,13 +215,14 @@ KNOWN = [
     Known(
         "zero-gradient",
         "a graph that AOTAutograd compiled has one backward for all its outputs: an input on which only those depend"
-        " that take no part in it gets a gradient of zeros, where eager leaves None",
+        " that take no part in it gets a gradient of zeros, where eager leaves None. Which outputs share a backward"
+        " hangs on where the breaks are",
         zero_gradient,
+        anywhere=True,
     ),
     Known(
         "infinite-derivative",
-        "the same, where a derivative on the way is infinite: zero times that is NaN. Which outputs share a backward"
-        " hangs on where the breaks are",
+        "the same, where a derivative on the way is infinite: zero times that is NaN",
         infinite_derivative,
         anywhere=True,
     ),
@@ -262,8 +262,8 @@ KNOWN = [
 class Explained:
     """The entries, applied to the differences of one program."""
 
-    def __init__(self, text: str, eager: list[Observation], plain: list[Observation], rules: Rules) -> None:
-        self._program = Program(text, eager, plain, rules)
+    def __init__(self, program: Program) -> None:
+        self._program = program
 
     def entries(self, difference: Difference) -> list[Known]:
         """The entries that may explain a difference."""

@@ -17,4 +17,6 @@ class Program:
     text: str
     eager: list[Observation]
     plain: list[Observation]
+    # Mended and compiled.
+    seen: list[Observation]
     rules: Rules

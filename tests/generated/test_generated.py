@@ -21,6 +21,7 @@ from generated.campaign import Request, run_campaign
 from generated.compare import Difference, Rules, compare_values
 from generated.forms import generate
 from generated.known_differences import KNOWN, Explained
+from generated.known_program import Program
 from generated.observe import Event, Observation
 from generated.planted import PLANTED, find
 from generated.planted_product import PRODUCT, ProductBug
@@ -41,6 +42,7 @@ needs_product = pytest.mark.skipif("graphmend" not in subjects.available(), reas
 
 # Every construct that must be in the sample; the names are those that the writers count.
 REQUIRED = """
+meter.side meter.renamed meter.property meter.choice meter.operand meter.shown
 form.module form.function form.closure form.method print print.sep print.end print.file print.flush print.star
 print.starstar stream.write logger.debug logger.info logger.warning logger.warn logger.error logger.exception
 logger.critical logger.fatal logger.log logging.debug logging.info logging.warning logging.error logging.critical
@@ -191,7 +193,7 @@ def test_only_gradients_may_differ_in_their_last_bits(change: float, differ: int
 
 def explained(difference: Difference, eager: list[Observation]) -> str | None:
     """The name of the entry that takes the difference, in a program with the filter `default`."""
-    known = Explained("SETTINGS = {'filter': 'default'}", eager, eager, Rules()).entries(difference)
+    known = Explained(Program("SETTINGS = {'filter': 'default'}", eager, eager, eager, Rules())).entries(difference)
     return known[0].name if known else None
 
 
