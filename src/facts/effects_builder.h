@@ -71,6 +71,8 @@ class EffectsBuilder {
   Root root_of_variable(NodeId name) const;
   uint16_t of_call(NodeId id);
   uint16_t of_with_item(NodeId id);
+  // What a call changes if it changes all that it is given.
+  uint16_t writes_all(NodeId call);
   uint16_t known_call(NodeId call, const KnownCall& known, NodeId receiver);
   uint32_t local_callee(NodeId function) const;
   void solve_calls();

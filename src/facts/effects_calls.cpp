@@ -141,6 +141,11 @@ EffectsBuilder::Root EffectsBuilder::root_of(NodeId object) const {
         object = function;
         break;
       }
+      case NodeKind::UnaryOp:
+        // `+x` is `x`.
+        if (tree_[object].operation() != Operator::UAdd) return {};
+        object = tree_.first_child(object);
+        break;
       case NodeKind::Name:
         return root_of_variable(object);
       case NodeKind::Number:
@@ -149,7 +154,6 @@ EffectsBuilder::Root EffectsBuilder::root_of(NodeId object) const {
       case NodeKind::Strings:
       case NodeKind::FString:
       case NodeKind::BinOp:
-      case NodeKind::UnaryOp:
       case NodeKind::Compare:
       case NodeKind::Lambda:
         return {};
@@ -179,6 +183,14 @@ uint32_t EffectsBuilder::local_callee(NodeId function) const {
   return found == function_index_.end() ? kNone : found->second;
 }
 
+uint16_t EffectsBuilder::writes_all(NodeId call) {
+  uint16_t bits = 0;
+  for (NodeId argument : CallView(tree_, call).arguments) {
+    bits |= write(call, tree_.kind(argument) == NodeKind::Keyword ? tree_.first_child(argument) : argument);
+  }
+  return bits;
+}
+
 uint16_t EffectsBuilder::known_call(NodeId call, const KnownCall& known, NodeId receiver) {
   uint16_t bits = known.effects;
   if (known.writes_receiver && receiver) bits |= write(call, receiver);
@@ -192,10 +204,13 @@ uint16_t EffectsBuilder::known_call(NodeId call, const KnownCall& known, NodeId 
     const bool off =
         tree_.kind(value) == NodeKind::Constant && tokens_[tree_[value].first_token].kind == TokenKind::False;
     if (spelled == "inplace" && !off) {
-      for (NodeId other : CallView(tree_, call).arguments) {
-        if (tree_.kind(other) != NodeKind::Keyword) bits |= write(call, other);
-      }
+      bits |= writes_all(call);
     }
+    // `relu(x, True)`; a number says how, and not whether.
+    const bool is_number = tree_.kind(value) == NodeKind::Number || tree_.kind(value) == NodeKind::UnaryOp;
+    const bool is_first = argument == *CallView(tree_, call).arguments.begin();
+    const bool is_told = tree_.kind(argument) == NodeKind::Starred || (!keyword && !is_first && !is_number && !off);
+    if (known.changes_by_place && is_told) bits |= writes_all(call);
     // Integer division, which zero makes raise.
     if (spelled == "rounding_mode") bits |= effect::kRaises;
     // Functions of the user's.

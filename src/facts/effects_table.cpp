@@ -26,6 +26,7 @@ enum Word : uint32_t {
   Receiver = 1u << 16,
   Arguments = 1u << 17,
   Context = 1u << 18,
+  ByPlace = 1u << 19,
 };
 
 struct Line {
@@ -57,7 +58,8 @@ std::optional<uint32_t> find(const Table& table, std::string_view name) {
 }
 
 KnownCall make(uint32_t bits) {
-  return {static_cast<uint16_t>(bits & 0xFFFF), (bits & Receiver) != 0, (bits & Arguments) != 0, (bits & Context) != 0};
+  return {static_cast<uint16_t>(bits & 0xFFFF), (bits & Receiver) != 0, (bits & Arguments) != 0, (bits & Context) != 0,
+          (bits & ByPlace) != 0};
 }
 
 const Table& methods() {
@@ -86,7 +88,7 @@ std::optional<KnownCall> known_function(std::string_view dotted) {
   } else if (!bits && dotted.starts_with(kTensor)) {
     const std::optional<KnownCall> method = known_method(dotted.substr(kTensor.size()));
     // The receiver is the first argument.
-    if (method) return KnownCall{method->effects, false, method->writes_receiver, false};
+    if (method) return KnownCall{method->effects, false, method->writes_receiver, false, false};
   } else if (!bits && dotted.starts_with(kTorch)) {
     bits = find(kTorchTable, dotted.substr(kTorch.size()));
     // `torch.relu_` and its like.

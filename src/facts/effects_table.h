@@ -16,6 +16,8 @@ struct KnownCall {
   bool writes_arguments = false;
   // Entering and leaving it in a `with` does no more than this.
   bool is_context = false;
+  // Whether it changes its first argument may be said by an argument without a name.
+  bool changes_by_place = false;
 };
 
 // A builtin: `len`.

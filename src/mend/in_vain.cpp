@@ -12,6 +12,17 @@ bool is_called(const Tree& tree, NodeId id) {
   return tree.kind(parent) == NodeKind::Call && tree.first_child(parent) == id;
 }
 
+// Whether a name, or what it leads to, is the class of `isinstance(x, Class)`.
+bool is_asked_for(const MendContext& context, NodeId name) {
+  const Tree& tree = context.tree;
+  while (tree.kind(tree.parent(name)) == NodeKind::Attribute || tree.kind(tree.parent(name)) == NodeKind::Tuple) {
+    name = tree.parent(name);
+  }
+  const NodeId call = tree.parent(name);
+  if (tree.kind(call) != NodeKind::Call || tree.end_of(name) != tree.end_of(call)) return false;
+  return context.text_of(tree.first_child(call)) == "isinstance" && name != tree.first_child(call);
+}
+
 // `__x` in class C is `_C__x`.
 std::string attribute_name(const MendContext& context, NodeId attribute) {
   const std::string name(context.token_at(context.tree[attribute].last_token));
@@ -54,6 +65,8 @@ WorkedOn worked_on(const MendContext& context, const ModuleFacts& facts, NodeId 
       id = NodeId(tree.end_of(id).index - 1);
       continue;
     }
+    // A class that is only asked for.
+    if (is_asked_for(context, id)) continue;
     // A function that is called by its name is known, or is none that only computes.
     if (tree.kind(id) != NodeKind::Name || tree[id].context() != Context::Load || is_called(tree, id)) continue;
     const SymbolId variable = facts.scopes.binding(id);

@@ -13,7 +13,8 @@ using Case = MendCase;
 
 TEST(Postpone, AsksForWhatPythonMayNotComeTo) {
   MendCase choice("def f(self, x, k):\n    print(self.m.add(x) if k.item() else x.a)\n", {2});
-  EXPECT_TRUE(choice.shows("posts('S') and __graphmend__.is_plain('S', (self, 'm'), (x,), (x, 'a')) and __graphmend__.post("))
+  EXPECT_TRUE(
+      choice.shows("posts('S') and __graphmend__.is_plain('S', (self, 'm'), (x,), (x, 'a')) and __graphmend__.post("))
       << choice.shown();
   MendCase loop("def f(xs, k):\n    print([v.item() if k else v.sum() for v in xs.ys])\n", {2});
   EXPECT_TRUE(loop.shows("is_plain('S', (k,), (xs, 'ys')) and ")) << loop.shown();

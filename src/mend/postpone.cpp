@@ -46,7 +46,7 @@ class Splitter {
       if (!split(value)) return false;
     }
     body_.copy({body_from_, statement_.end});
-    return true;
+    return reads_before_changes();
   }
 
   const std::vector<PieceText>& values() const { return taken_.values; }
@@ -57,6 +57,20 @@ class Splitter {
   const std::string& reason() const { return reason_; }
 
  private:
+  // What is made into text or a number after the graph must not be changed by an argument that comes later.
+  bool reads_before_changes() {
+    const Tree& tree = context_.tree;
+    for (NodeId id = call_; id < tree.end_of(call_); ++id) {
+      if (id == call_ || is_callee(id) || is_literal(id) || !deferral_.contains(id)) continue;
+      for (NodeId later = tree.end_of(id); later < tree.end_of(call_); ++later) {
+        const bool is_call = tree.kind(later) == NodeKind::Call;
+        if (is_call && !facts_.effects.of(later).pure()) return cannot_be_read(id);
+      }
+      break;
+    }
+    return true;
+  }
+
   // What is read in place, and the names that the function has for it.
   struct Taken {
     std::vector<PieceText> values;

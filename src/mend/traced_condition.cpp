@@ -85,10 +85,14 @@ class TracedTest {
     out_.add(")", serves_);
   }
 
+  // Whether it is a whole number that is the same in every precision.
   bool is_integer(NodeId id) const {
+    constexpr size_t kExactDigits = 15;
     const Tree& tree = context_.tree;
     if (tree.kind(id) == NodeKind::UnaryOp) id = tree.first_child(id);
-    return tree.kind(id) == NodeKind::Number && context_.text_of(id).find_first_of(".eEjJ") == std::string_view::npos;
+    const std::string_view text = context_.text_of(id);
+    const bool is_whole = text.find_first_of(".eEjJ") == std::string_view::npos;
+    return tree.kind(id) == NodeKind::Number && is_whole && text.size() <= kExactDigits;
   }
 
   // Whether it is `x.item()`, `float(x)` or `int(x)`, of which the tensor is kept.

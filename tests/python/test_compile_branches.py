@@ -577,3 +577,92 @@ def test_plain_attributes_of_objects_are_selected_by() -> None:
         return x + 1
 
     same_program(limits, [(torch.full((2,), value), Meter()) for value in (-1.0, 1.0)], __file__, fullgraph=True)
+
+
+def positional_inplace(x: Any, state: list[int]) -> Any:
+    y = x - 3
+    z = torch.nn.functional.relu(y, True) + 1 if x.sum() > 0 else x * 3
+    return y, z
+
+
+def inplace_of_a_keyword(x: Any, state: list[int]) -> Any:
+    y = x - 3
+    z = torch.nn.functional.relu(input=y, inplace=True) + 1 if x.sum() > 0 else x * 3
+    return y, z
+
+
+def sorted_list(x: Any, state: list[int]) -> Any:
+    if x.sum() > 0:
+        state.sort()
+    return x + state[0]
+
+
+def grad_mode(x: Any, state: list[int]) -> Any:
+    before = torch.is_grad_enabled()
+    if x.sum() > 0:
+        torch.set_grad_enabled(False)
+    now = torch.is_grad_enabled()
+    torch.set_grad_enabled(before)
+    return x * 2, now
+
+
+def same_through_plus(x: Any, state: list[int]) -> Any:
+    y = x - 3
+    if x.sum() > 0:
+        (+y).add_(1)
+        z = x * 2
+    else:
+        z = x * 3
+    return y, z
+
+
+def signed_zeros(x: Any, state: list[int]) -> Any:
+    k = 0.0 if x.sum() > 0 else -0.0
+    return torch.atan2(torch.full_like(x, k), x * 0 - 1), k
+
+
+class Counted:
+    count = 0
+
+    @classmethod
+    def add(cls, x: Any, y: Any) -> Any:
+        cls.count += 1
+        return x * y
+
+
+def of_a_class(x: Any, state: list[int]) -> Any:
+    y = Counted.add(x, 2) if x.sum() > 0 else x
+    state[1] = Counted.count
+    return y + 1
+
+
+def on_a_tensor(x: Any, state: list[int]) -> Any:
+    y = x + 1
+    y.meter = METER  # type: ignore[attr-defined,unused-ignore]
+    z = x * y.meter.add(1) if x.sum() > 0 else x * 3
+    state[1] = METER.count
+    return z
+
+
+def best_of_two(x: Any, state: list[int]) -> Any:
+    a, b = x + 1, x + 2
+    best = a
+    if b.sum() > 4:
+        best = b
+    rest = [t for t in (a, b) if t is not best]
+    return sum(rest), len(rest)
+
+
+ON_ITS_SIDE = [positional_inplace, inplace_of_a_keyword, sorted_list, grad_mode, same_through_plus, signed_zeros]
+
+
+@pytest.mark.parametrize("program", [*ON_ITS_SIDE, of_a_class, on_a_tensor, best_of_two])
+@pytest.mark.parametrize("speculates", [False, True])
+def test_only_the_side_that_is_meant_shows(program: Callable[..., Any], speculates: bool) -> None:
+    def shown(run: Callable[..., Any]) -> list[str]:
+        Counted.count = METER.count = 0
+        state = [3, 1, 2]
+        return [repr((run(torch.full((3,), value), state), state)) for value in (-1.0, -1.0, 5.0, -1.0, 5.0)]
+
+    compiled = mended_compile(program, backend="eager", speculate=speculates)
+    assert shown(compiled) == shown(program)

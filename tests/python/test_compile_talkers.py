@@ -401,3 +401,46 @@ def test_a_dict_that_fills_up_is_shown_as_it_is() -> None:
                 call(torch.ones(2))
         printed.append(seen.getvalue())
     assert printed[0] == printed[1]
+
+
+def changes_while_it_shows(x: Any) -> Any:
+    y = x + 1
+    print(y.tolist(), y.add_(1).tolist())
+    print(str(y), y.add_(1))
+    print(float(y.view(-1)[0]), y.add_(1).sum())
+    return y
+
+
+def changes_a_list_while_it_shows(x: Any) -> Any:
+    seen = [1]
+    print(str(seen), seen.append(3), x.sum().item())  # type: ignore[func-returns-value]
+    return x * 2
+
+
+@pytest.mark.parametrize("program", [changes_while_it_shows, changes_a_list_while_it_shows])
+def test_what_is_shown_is_read_before_a_later_argument_changes_it(program: Callable[..., Any]) -> None:
+    same_program(program, CALLS, __file__)
+
+
+BUFFER = io.StringIO()
+
+
+def writes_elsewhere(x: Any) -> Any:
+    before = sys.stdout
+    sys.stdout = BUFFER
+    print("elsewhere", x.sum())
+    sys.stdout = before
+    print("here", x.sum())
+    return x + 1
+
+
+def test_a_function_that_changes_where_texts_go() -> None:
+    def told(run: Callable[..., Any]) -> tuple[str, str]:
+        BUFFER.seek(0)
+        BUFFER.truncate()
+        with contextlib.redirect_stdout(io.StringIO()) as here:
+            for _ in range(3):
+                run(torch.ones(2))
+        return BUFFER.getvalue(), here.getvalue()
+
+    assert told(mended_compile(writes_elsewhere, backend="eager")) == told(writes_elsewhere)

@@ -150,6 +150,11 @@ class MendedBackend:
         learnt.cannot_carry = reason
         return []
 
+    def trace_without(self, site: str, reason: str) -> None:
+        """Begins the trace anew, without the mend at a site."""
+        self.declined[site] = reason
+        raise TraceAgain(restart_reason=reason)
+
     def do_without(self, code: CodeType, unmet: Required, reason: str) -> None:
         """Does without what takes for granted what does not hold, in the frame's next compilation."""
         self.declined.update(dict.fromkeys(unmet.sites, reason))

@@ -42,6 +42,7 @@ from graphmend._torch.compiling import changing_attributes, recompile_limit
 from graphmend._torch.dropouts import dropouts_passed_on
 from graphmend._torch.formats import formats_kept
 from graphmend._torch.frames import FrameView, can_wrap_frame, frame_that_calls, know_code, run_once_as_it_is
+from graphmend._torch.identity import identities_known
 from graphmend._torch.settings import HAVE_SETTINGS, has_setting, patch_for, whole_guards
 
 # A frame with more places than this is given up, so that nothing goes on for ever.
@@ -211,7 +212,8 @@ class MendingCallback:
     def _patched(self) -> Iterator[None]:
         # What an effect shows, and what decides a check, is all in the graph: guards must miss no change of it.
         guards = whole_guards(lambda: self.backend.frame.has_transaction)
-        with guards, formats_kept(), dropouts_passed_on(), patch_for(self.backend.frame.set_for):
+        names = identities_known(self.backend.trace_without)
+        with guards, names, formats_kept(), dropouts_passed_on(), patch_for(self.backend.frame.set_for):
             yield
 
     def _fix_attributes(self, code: CodeType) -> bool:

@@ -67,7 +67,7 @@ def is_declined(site: str) -> bool:
 def trace_again_without(site: str, reason: str) -> bool:
     backend = own_backend()
     if backend is not None:
-        backend.declined[site] = reason
+        backend.trace_without(site, reason)
     raise TraceAgain(restart_reason=reason)
 
 

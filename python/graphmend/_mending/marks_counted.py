@@ -60,7 +60,7 @@ def _runs(site: str, shape: Any, values: torch.Tensor, order: torch.Tensor | Non
 
 def _bincount(site: str, tensor: torch.Tensor, operands: dict[str, Any]) -> Any:
     is_whole = not tensor.is_floating_point() and tensor.dtype != torch.bool
-    if not is_whole or tensor.dim() != 1 or operands.get("weights") is not None:
+    if not is_whole or tensor.dim() != 1 or operands.get("weights") is not None or operands.get("minlength", 0) < 0:
         return None
     # Where a value is negative, torch raises.
     length = expect(site, torch.where(tensor.min() < 0, -1, tensor.max().long() + 1))

@@ -1,5 +1,6 @@
 """The marks that post effects and check tests, and the operators of which traced tests are made."""
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +15,7 @@ from graphmend._mending.values import describe, describe_mode, describe_stack
 from graphmend._torch.tracing import (
     assume_constant_result,
     changes_print_options,
+    changes_streams,
     handles_exception,
     takes_objects,
     traced_stack,
@@ -42,6 +44,8 @@ def _stays_for(site: str) -> str:
         return ""
     if effects.tells_of_exception(site) and handles_exception():
         return "it tells of the exception that is handled where it stands"
+    if changes_streams():
+        return "the function changes where texts go"
     return "the function changes how tensors are printed" if changes_print_options() else ""
 
 
@@ -125,7 +129,7 @@ def check(site: str, value: Any, predicted: bool) -> Any:
 
 def number(value: Any, *args: Any, **kwargs: Any) -> Any:
     """`value.item()` as a test needs it: a tensor that compares as the Python number would, in `compared`."""
-    if isinstance(value, torch.Tensor) and value.numel() == 1:
+    if isinstance(value, torch.Tensor) and value.numel() == 1 and value.dtype != torch.uint64:
         # In the widest type, as Python has them.
         flat = value.detach().reshape(())
         if flat.is_complex():
@@ -162,6 +166,9 @@ def _beside(number: Any, other: Any) -> Any:
     if not isinstance(number, torch.Tensor) or number.is_complex():
         return number
     if not isinstance(other, torch.Tensor):
+        # Python compares whole numbers and fractions without rounding either.
+        if type(other) in (int, float) and _EXACT <= abs(other) < math.inf:
+            return number.item()
         return number.double() if isinstance(other, float) else number
     if other.is_complex() or (other.dtype == torch.bool and not number.is_floating_point()):
         return number
@@ -169,6 +176,9 @@ def _beside(number: Any, other: Any) -> Any:
         return number.to(torch.get_default_dtype())
     return number.to(other.dtype)
 
+
+# From here on there are whole numbers that doubles do not have.
+_EXACT = 2**53
 
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,

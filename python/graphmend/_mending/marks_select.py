@@ -38,7 +38,8 @@ def _leads_to_plain(path: tuple[Any, ...]) -> bool:
     value = path[0]
     for k in range(1, len(path)):
         if isinstance(value, torch.Tensor):
-            break
+            # What it has by itself; the program may have given it more.
+            return _is_plain(value) and hasattr(torch.Tensor, path[k])
         if not reads_plainly(value, path[k]) or not hasattr(value, path[k]):
             return False
         value = getattr(value, path[k])
@@ -75,7 +76,7 @@ def _is_plain(value: Any) -> bool:
         return type(value) is torch.Tensor or type(value) is torch.nn.Parameter
     if value is None or type(value) in (bool, int, float, complex, str, torch.Size):
         return True
-    if isinstance(value, (torch.dtype, torch.device)) or type(value) is type:
+    if isinstance(value, (torch.dtype, torch.device)):
         return True
     if type(value) is tuple or type(value) is list:
         for item in value:  # noqa: SIM110 - Dynamo inlines a loop
@@ -137,6 +138,7 @@ def _pick(site: str, flag: torch.Tensor, one: Any, other: Any) -> Any:
             return trace_again_without(site, "the sides differ in their strides")
         torch.ops.graphmend.joined(site, result, one, other)
         return result
-    if type(one) is type(other) and isinstance(one, (bool, int, float, str)) and one == other:
+    # As text, zeros have signs.
+    if type(one) is type(other) and isinstance(one, (bool, int, float, str)) and str(one) == str(other):
         return other
     return trace_again_without(site, "the sides differ in what is not a tensor")

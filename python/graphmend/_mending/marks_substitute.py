@@ -27,7 +27,7 @@ from graphmend._mending.requirements import ABSENT, is_absent
 from graphmend._mending.substitutes import CHECKS, RESHAPES
 from graphmend._torch.objects import changes_imports, has_ended, items_of, iterator_over
 from graphmend._torch.tracing import assume_constant_result
-from graphmend._torch.variables import assertion_error
+from graphmend._torch.variables import assertion_error, traced_module
 
 Made = tuple[Any] | None
 
@@ -212,7 +212,13 @@ def _has(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     """`hasattr` of objects that have nothing but what their class has"""
     if called is not hasattr or len(args) != 2 or not isinstance(args[0], slice):
         return None
-    return (hasattr(slice, args[1]),)
+    return (_of_slices(args[1]),)
+
+
+@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+def _of_slices(name: str) -> bool:
+    # Not of their class, which has more.
+    return hasattr(slice(None), name)
 
 
 def _iterate(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
@@ -227,7 +233,8 @@ def _named(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     """`namedtuple`: the names of the fields as a list"""
     if called is not collections.namedtuple or len(args) != 2 or isinstance(args[1], str):
         return None
-    return (called(args[0], [str(field) for field in args[1]], **kwargs),)
+    # It asks who calls it.
+    return (called(args[0], [str(field) for field in args[1]], **{"module": traced_module(), **kwargs}),)
 
 
 def _check(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:

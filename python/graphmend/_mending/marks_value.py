@@ -83,6 +83,8 @@ def _differs(actual: torch.Tensor, items: list[Any]) -> torch.Tensor:
         differs = torch.logical_not(actual)
         return differs if items[0] else torch.logical_not(differs)
     expected = torch.tensor(items, dtype=actual.dtype, device=actual.device).reshape(actual.shape)
+    if actual.is_complex():
+        actual, expected = torch.view_as_real(actual.resolve_conj()), torch.view_as_real(expected)
     differs = actual != expected
     if actual.is_floating_point():
         # Zeros have signs, and a NaN is what was predicted if a NaN was.
@@ -107,6 +109,8 @@ def value(site: str, kind: str, tensor: Any) -> Any:
         and is_plain_tensor(tensor)
         and not tensor.requires_grad
         and (kind == "tolist" or tensor.numel() == 1)
+        # Not all of its numbers can be converted.
+        and (kind != "int" or tensor.dtype != torch.uint64)
     ):
         predicted = expect(site, tensor if kind == "tolist" else tensor.reshape(()))
         if predicted is not None and (kind != "int" or -math.inf < predicted < math.inf):
@@ -146,7 +150,7 @@ def as_number(site: str, argument: Any) -> Any:
 def whole(site: str, tensor: Any) -> Any:
     """`int(tensor)` as a test needs it: of whole numbers the tensor itself; others may raise, and are predicted"""
     is_whole = isinstance(tensor, torch.Tensor) and not tensor.is_floating_point() and not tensor.is_complex()
-    if is_whole and tensor.numel() == 1:
+    if is_whole and tensor.numel() == 1 and tensor.dtype != torch.uint64:
         return tensor.detach().reshape(()).long()
     return value(site, "int", tensor)
 

@@ -20,6 +20,7 @@ from torch._dynamo.output_graph import OutputGraph
 from torch._dynamo.variables.tensor import TensorVariable
 
 from graphmend._torch.elements import elements_by_number
+from graphmend._torch.exact import numbers_exact
 from graphmend._torch.graphs import raises_in_vain
 from graphmend._torch.replaced import replaced
 from graphmend._torch.symbols import stacks_of_needed, symbols_noted
@@ -140,6 +141,7 @@ def captured(convert: Any, settings: Collection[str], fullgraph: bool) -> Iterat
                     stack.enter_context(symbols_noted())
                 if "capture_scalar_outputs" in settings:
                     stack.enter_context(elements_by_number())
+                    stack.enter_context(numbers_exact())
                 yield
         finally:
             if convert is not None:

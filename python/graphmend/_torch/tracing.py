@@ -3,9 +3,13 @@
 Relies on `InstructionTranslator.current_tx` and on the `TracingContext`.
 """
 
+import builtins
 import functools
+import logging
 import os
+import sys
 import threading
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from types import CodeType
@@ -202,6 +206,13 @@ def changes_print_options() -> bool:
     effects = InstructionTranslator.current_tx().output.side_effects
     options = effects.id_to_variable.get(id(torch._tensor_str.PRINT_OPTS))
     return options is not None and bool(effects.is_modified(options))
+
+
+def changes_streams() -> bool:
+    """Whether the frame being traced has changed where texts go: that shows outside only when the graph has run."""
+    effects = InstructionTranslator.current_tx().output.side_effects
+    known = (effects.id_to_variable.get(id(each)) for each in (sys, warnings, logging, builtins))
+    return any(effects.is_modified(each) for each in known if each is not None)
 
 
 def traced_stack() -> list[tuple[str, int, str]]:

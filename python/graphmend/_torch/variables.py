@@ -16,7 +16,7 @@ from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 from graphmend._torch.graphs import storage_of
 from graphmend._torch.tensors import memory_of
-from graphmend._torch.tracing import on_variables
+from graphmend._torch.tracing import is_ours, on_variables
 
 # Older versions of torch have no way to bring a variable up to date.
 _CAN_CHANGE = hasattr(TensorVariable, "synchronize_attributes")
@@ -33,6 +33,14 @@ def was_read(translator: Any, value: Any) -> Any:
     """Whether a value is a number that was read from a tensor, or the truth of one, which the trace does not know."""
     number = value.realize()
     return ConstantVariable.create(isinstance(number, SymNodeVariable) and bool(free_unbacked_symbols(number.sym_num)))
+
+
+@on_variables
+def traced_module(translator: Any) -> Any:
+    """The name of the module whose function is traced."""
+    while is_ours(translator.f_code.co_filename):
+        translator = translator.parent
+    return ConstantVariable.create(translator.f_globals.get("__name__", "__main__"))
 
 
 @on_variables

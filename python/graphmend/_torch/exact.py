@@ -1,0 +1,85 @@
+"""Numbers that were read from tensors are computed as Python computes them, also while they are symbols.
+
+torch knows what is computed from a symbol as an expression of sympy's, which takes floats for real numbers: `k - k` is
+zero and `k != k` false, and NaN, infinities and roundings are nowhere. Where that shows, Python needs the number.
+"""
+
+import contextlib
+import operator
+from typing import Any
+
+import sympy  # type: ignore[import-untyped,import-not-found,unused-ignore]
+import torch
+from torch._dynamo.variables import SymNodeVariable
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
+from torch.utils._sympy.functions import ToFloat
+from torch.utils._sympy.symbol import SymT, symbol_is_type
+
+from graphmend._torch.replaced import replaced
+
+# Of these, sympy forgets the order of the operands, which a NaN and the sign of a zero show.
+_UNORDERED = (torch.sym_max, torch.sym_min, max, min)
+_COMPARISONS = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
+_NEGATIONS = (operator.neg, operator.not_, torch.sym_not)
+
+
+def numbers_exact() -> contextlib.AbstractContextManager[None]:
+    """Inside, an operation on floats that is more than that in its expression needs them."""
+    return replaced((SymNodeVariable, "create", _if_kept))
+
+
+def _if_kept(original: Any) -> Any:
+    def create(tx: Any, proxy: Any, *args: Any, **kwargs: Any) -> Any:
+        made = original(tx, proxy, *args, **kwargs)
+        node = proxy.node
+        values = [each.meta.get("example_value") if isinstance(each, torch.fx.Node) else each for each in node.args]
+        if node.op == "call_function" and _hangs_on_float(values) and not _keeps(node, values):
+            needed = next(each for each in values if _unbacked(each))
+            SymNodeVariable(proxy, needed).evaluate_expr(tx.output)
+        return made
+
+    return create
+
+
+def _unbacked(value: Any) -> set[Any]:
+    """The symbols of numbers that were read from tensors."""
+    return free_unbacked_symbols(value) if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)) else set()
+
+
+def _hangs_on_float(values: list[Any]) -> bool:
+    """Whether floats are computed of what was read from tensors, or something of such floats."""
+    symbols = {symbol for each in values for symbol in _unbacked(each)}
+    is_float = any(isinstance(each, (float, torch.SymFloat)) for each in values)
+    return bool(symbols) and (is_float or any(symbol_is_type(each, SymT.UNBACKED_FLOAT) for each in symbols))
+
+
+def _keeps(node: torch.fx.Node, values: list[Any]) -> bool:
+    """Whether the expression of what a node computes has its operands as they are, and nothing else."""
+    if node.target in _UNORDERED:
+        return False
+    parts = list(_expression(node.meta["example_value"]).args)
+    operands = [_expression(each) for each in values]
+    if len(operands) == 1:
+        # Of other functions of one number nothing is taken together.
+        return node.target not in _NEGATIONS or parts in ([operands[0]], [-1, operands[0]])
+    if len(parts) != 2 or operands[0] == operands[1] or _is_foregone(node, operands):
+        return False
+    forms = [(each,) if isinstance(each, sympy.logic.boolalg.Boolean) else _forms(each) for each in operands]
+    one, other = parts
+    return (one in forms[0] and other in forms[1]) or (one in forms[1] and other in forms[0])
+
+
+def _is_foregone(node: torch.fx.Node, operands: list[Any]) -> bool:
+    """Whether sympy may know what a comparison comes to, NaN or not: `k + 1 > k`, `k <= inf`."""
+    one, other = (each.free_symbols for each in operands)
+    is_infinite = any(each in (sympy.oo, -sympy.oo) or each.is_infinite for each in operands)
+    return node.target in _COMPARISONS and (is_infinite or not one.isdisjoint(other))
+
+
+def _forms(operand: Any) -> tuple[Any, ...]:
+    return operand, -operand, ToFloat(operand)
+
+
+def _expression(value: Any) -> Any:
+    is_symbolic = isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool))
+    return value.node.expr if is_symbolic else sympy.sympify(value)
