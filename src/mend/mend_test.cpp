@@ -20,6 +20,13 @@ TEST(Postpone, AsksForWhatPythonMayNotComeTo) {
   EXPECT_TRUE(loop.shows("is_plain('S', (k,), (xs, 'ys')) and ")) << loop.shown();
 }
 
+TEST(Postpone, LeavesWhatALaterArgumentMayChange) {
+  for (const char* shown : {"str(y), y.add_(1)", "f'{y.item()} {y.add_(1)}'", "y.tolist(), end=go(y)"}) {
+    EXPECT_NE(MendCase("def f(y):\n    print(" + std::string(shown) + ")\n", {2}).reason(), "") << shown;
+  }
+  EXPECT_EQ(MendCase("def f(y):\n    print(go(y), round(go(y).item(), 2))\n", {2}).reason(), "");
+}
+
 TEST(Check, AsksForWhatPythonMayNotComeTo) {
   MendCase guard("def f(self, x):\n    if x.any() and self.m.any():\n        raise E\n", {2});
   EXPECT_TRUE(guard.shows("if not (__graphmend__.checks() and __graphmend__.is_plain('S', (self, 'm'))) else"))

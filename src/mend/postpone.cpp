@@ -66,7 +66,6 @@ class Splitter {
         const bool is_call = tree.kind(later) == NodeKind::Call;
         if (is_call && !facts_.effects.of(later).pure()) return cannot_be_read(id);
       }
-      break;
     }
     return true;
   }

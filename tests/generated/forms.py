@@ -71,7 +71,7 @@ def generate(seed: int, index: int, speculate: bool = False) -> Program:
     name = f"{'s' if speculate else 'p'}{seed}_{index}"
     w = Writer(Random(f"graphmend {'speculate ' if speculate else ''}{seed} {index}"), speculate)
     w.lines = (_HEADER + METERS).split("\n")
-    aside = Random(f"meters {seed} {index}")
+    w.aside = Random(f"meters {seed} {index}")
     form = w.random.choices(["module", "function", "closure", "method"], [6, 2.5, 1, 1])[0]
     w.use(f"form.{form}")
     arity = w.random.choice([1, 1, 2])
@@ -89,7 +89,7 @@ def generate(seed: int, index: int, speculate: bool = False) -> Program:
         frame.names["k"] = "counts"
     nested = w.chance(0.04) and form != "closure"
     writers = {"module": _module, "function": _function, "closure": _closure, "method": _method}
-    target = writers[form](w, frame, names, size, aside)
+    target = writers[form](w, frame, names, size)
     w.line()
     with w.block("def build():"):
         w.line('STATE.clear()\nSTATE.update({"calls": 0, "seen": []})')
@@ -158,16 +158,16 @@ def _methods(w: Writer, frame: Frame, is_module: bool) -> None:
         w.use("class.method")
 
 
-def _run(w: Writer, frame: Frame, header: str, size: int, aside: Random) -> None:
+def _run(w: Writer, frame: Frame, header: str, size: int) -> None:
     with w.function(frame, header):
         if w.chance(0.1):
             w.line('"""What it does."""')
-        meter(w, "x", aside)
+        meter(w, "x")
         s.body(w, size)
         w.line(f"return {s.result(w)}")
 
 
-def _module(w: Writer, frame: Frame, names: list[str], size: int, aside: Random) -> str:
+def _module(w: Writer, frame: Frame, names: list[str], size: int) -> str:
     _base_class(w, "nn.Module")
     w.line()
     with w.block("class Model(Base):"):
@@ -184,20 +184,20 @@ def _module(w: Writer, frame: Frame, names: list[str], size: int, aside: Random)
         _methods(w, frame, is_module=True)
         w.line()
         frame.has_self = frame.is_module = frame.in_class = True
-        _run(w, frame, f"def forward(self, {', '.join(names)}):", size, aside)
+        _run(w, frame, f"def forward(self, {', '.join(names)}):", size)
     if w.chance(0.25):
         w.use("module.eval")
         return "target = owner = Model().eval()"
     return "target = owner = Model()"
 
 
-def _function(w: Writer, frame: Frame, names: list[str], size: int, aside: Random) -> str:
+def _function(w: Writer, frame: Frame, names: list[str], size: int) -> str:
     w.line()
-    _run(w, frame, f"def run({', '.join(names)}):", size, aside)
+    _run(w, frame, f"def run({', '.join(names)}):", size)
     return "target, owner = run, None"
 
 
-def _closure(w: Writer, frame: Frame, names: list[str], size: int, aside: Random) -> str:
+def _closure(w: Writer, frame: Frame, names: list[str], size: int) -> str:
     w.line()
     with w.block("def make():"):
         w.line("total = 0\nscale = torch.tensor([1.0, 2.0, 0.5, -1.0])")
@@ -205,14 +205,14 @@ def _closure(w: Writer, frame: Frame, names: list[str], size: int, aside: Random
         frame.names |= {"total": "int", "scale": "row"}
         with w.function(frame, f"def run({', '.join(names)}):"):
             w.line("nonlocal total")
-            meter(w, "x", aside)
+            meter(w, "x")
             s.body(w, size)
             w.line(f"return {s.result(w)}")
         w.line("return run")
     return "target = make()\nowner = target.__closure__"
 
 
-def _method(w: Writer, frame: Frame, names: list[str], size: int, aside: Random) -> str:
+def _method(w: Writer, frame: Frame, names: list[str], size: int) -> str:
     _base_class(w, "")
     w.line()
     with w.block("class Runner(Base):"):
@@ -222,7 +222,7 @@ def _method(w: Writer, frame: Frame, names: list[str], size: int, aside: Random)
         _methods(w, frame, is_module=False)
         w.line()
         frame.has_self = frame.in_class = True
-        _run(w, frame, f"def run(self, {', '.join(names)}):", size, aside)
+        _run(w, frame, f"def run(self, {', '.join(names)}):", size)
     return "owner = Runner()\ntarget = owner.run"
 
 

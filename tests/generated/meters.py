@@ -5,8 +5,6 @@ They are drawn beside the rest of a program, which stays what it is without them
 
 from __future__ import annotations
 
-from random import Random
-
 from .writer import Writer
 
 HEADER = """
@@ -37,9 +35,9 @@ _FORMS = {
 }
 
 
-def meter(w: Writer, name: str, drawn: Random) -> None:
+def meter(w: Writer, name: str) -> None:
     """One such statement about a tensor, now and then."""
-    if drawn.random() < 0.12:
-        form = drawn.choice(sorted(_FORMS))
+    if w.aside.random() < 0.12:
+        form = w.aside.choice(sorted(_FORMS))
         w.use(f"meter.{form}")
-        w.line(_FORMS[form].format(name=name, limit=drawn.choice(_LIMITS)))
+        w.line(_FORMS[form].format(name=name, limit=w.aside.choice(_LIMITS)))

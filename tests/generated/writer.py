@@ -47,6 +47,8 @@ class Writer:
 
     def __init__(self, random: Random, speculates: bool = False) -> None:
         self.random = random
+        # For what is drawn beside the rest, which stays what it is without.
+        self.aside = Random()
         # Whether Python may need the values of tensors beyond tests and texts (speculation.py).
         self.speculates = speculates
         self.features: Counter[str] = Counter()

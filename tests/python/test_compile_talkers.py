@@ -407,6 +407,7 @@ def changes_while_it_shows(x: Any) -> Any:
     y = x + 1
     print(y.tolist(), y.add_(1).tolist())
     print(str(y), y.add_(1))
+    print(f"{y.sum().item()} {y.add_(1).sum()}")
     print(float(y.view(-1)[0]), y.add_(1).sum())
     return y
 

@@ -212,8 +212,8 @@ class MendingCallback:
     def _patched(self) -> Iterator[None]:
         # What an effect shows, and what decides a check, is all in the graph: guards must miss no change of it.
         guards = whole_guards(lambda: self.backend.frame.has_transaction)
-        names = identities_known(self.backend.trace_without)
-        with guards, names, formats_kept(), dropouts_passed_on(), patch_for(self.backend.frame.set_for):
+        identities = identities_known(self.backend.trace_without)
+        with guards, identities, formats_kept(), dropouts_passed_on(), patch_for(self.backend.frame.set_for):
             yield
 
     def _fix_attributes(self, code: CodeType) -> bool:

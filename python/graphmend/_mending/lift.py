@@ -250,7 +250,7 @@ def remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str], goes_on
     graph.recompile()
 
 
-def _has_backward(graph: torch.fx.GraphModule, changed: torch.fx.Node) -> bool:
+def _shares_backward(graph: torch.fx.GraphModule, changed: torch.fx.Node) -> bool:
     """Whether an input that is changed has a history, and an output one in which it has no part."""
     value = changed.meta.get("example_value")
     if not isinstance(value, torch.Tensor) or not value.requires_grad or value.is_leaf:
@@ -274,7 +274,7 @@ def _require_undoable(graph: torch.fx.GraphModule, facts: GraphFacts) -> None:
         # Captured whole, AOTAutograd lets gradients flow through what was written there.
         raise CannotUndoError("an input that requires grad is changed under no_grad")
     recorded = [placeholders[i] for i in facts.mutated if i not in facts.unrecorded]
-    if torch.is_grad_enabled() and any(_has_backward(graph, each) for each in recorded):
+    if torch.is_grad_enabled() and any(_shares_backward(graph, each) for each in recorded):
         # AOTAutograd has one backward for all, which goes back through what the input was made of; that may raise.
         raise CannotUndoError("an input with a history is changed, and what is returned has one without it")
     if talks_to_other_processes(graph):

@@ -9,6 +9,7 @@ import sys
 from types import CodeType, FunctionType
 
 from graphmend._mending.marks_counted import counted
+from graphmend._mending.marks_in_vain import is_plain
 from graphmend._mending.marks_post import (
     allclose,
     both,
@@ -27,7 +28,7 @@ from graphmend._mending.marks_post import (
     tracing,
     truth,
 )
-from graphmend._mending.marks_select import is_plain, join, may_select, selects
+from graphmend._mending.marks_select import join, may_select, selects
 from graphmend._mending.marks_substitute import attribute, function, imports, into, iterated, method, target
 from graphmend._mending.marks_value import (
     as_number,

@@ -7,7 +7,6 @@ import torch
 from graphmend._mending.marks_asked import decline, is_declined, own_backend, trace_again_without
 from graphmend._mending.marks_post import as_flag, checks
 from graphmend._torch.tracing import assume_constant_result
-from graphmend._torch.variables import reads_plainly
 
 
 @assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
@@ -21,29 +20,6 @@ def _note_selected(site: str) -> bool:
 def may_select(site: str) -> bool:
     """Whether it is to be found out if all sides can be computed; asked before the tests are evaluated."""
     return checks() and not is_declined(site)
-
-
-def is_plain(site: str, *read: tuple[Any, ...]) -> bool:
-    """Whether what is evaluated in vain works on nothing that may run code of the user's.
-
-    Of each there is a value, and the names of the attributes that lead from there to what is meant.
-    """
-    for path in read:
-        if not _leads_to_plain(path):
-            return bool(decline(site, "it works on an object that is neither a tensor nor a plain value"))
-    return True
-
-
-def _leads_to_plain(path: tuple[Any, ...]) -> bool:
-    value = path[0]
-    for k in range(1, len(path)):
-        if isinstance(value, torch.Tensor):
-            # What it has by itself; the program may have given it more.
-            return _is_plain(value) and hasattr(torch.Tensor, path[k])
-        if not reads_plainly(value, path[k]) or not hasattr(value, path[k]):
-            return False
-        value = getattr(value, path[k])
-    return _is_plain(value)
 
 
 def selects(site: str, tests: tuple[Any, ...], *assigned: tuple[Any, str]) -> bool:
@@ -68,27 +44,6 @@ def _is_plain_attribute(owner: Any, name: str) -> bool:
     if not isinstance(owner, torch.nn.Module) or type(owner).__setattr__ is not torch.nn.Module.__setattr__:
         return False
     return hasattr(owner, name) and not hasattr(type(owner), name) and name not in owner._parameters
-
-
-def _is_plain(value: Any) -> bool:
-    """Whether operators, attributes and methods of the value run no code of the user's."""
-    if isinstance(value, torch.Tensor):
-        return type(value) is torch.Tensor or type(value) is torch.nn.Parameter
-    if value is None or type(value) in (bool, int, float, complex, str, torch.Size):
-        return True
-    if isinstance(value, (torch.dtype, torch.device)):
-        return True
-    if type(value) is tuple or type(value) is list:
-        for item in value:  # noqa: SIM110 - Dynamo inlines a loop
-            if not _is_plain(item):
-                return False
-        return True
-    if type(value) is dict:
-        for item in value.values():  # noqa: SIM110 - Dynamo inlines a loop
-            if not _is_plain(item):
-                return False
-        return True
-    return False
 
 
 def join(site: str, tests: tuple[torch.Tensor, ...], sides: tuple[tuple[Any, ...], ...]) -> tuple[Any, ...]:
