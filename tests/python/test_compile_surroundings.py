@@ -19,6 +19,7 @@ pytest.importorskip("torch")
 import torch
 from compiled_calls import differences, observe, same_program
 
+from graphmend._mending import talkers
 from graphmend._mending.compile import compile as mended_compile
 
 # torch warns on its own account.
@@ -278,3 +279,26 @@ def test_numbers_that_are_formatted_between_breaks_that_are_left() -> None:
         return x * 2
 
     same_program(says, [(torch.arange(4.0) / n,) for n in range(1, 6)], __file__)
+
+
+def test_names_of_the_module_go_while_they_are_read() -> None:
+    """Dynamo takes names out of a module's globals when compiled code is collected, and that may be at any time."""
+
+    class Cycle:
+        def __init__(self) -> None:
+            self.itself = self
+
+    def go(i: int) -> None:
+        if space.pop(f"name_{i}", None) is not None:
+            weakref.finalize(Cycle(), go, i + 1)
+
+    space: dict[str, Any] = {f"name_{i}": i for i in range(10000)} | {"logging": logging}
+    before = gc.get_threshold()
+    gc.set_threshold(10)
+    go(0)
+    try:
+        names = talkers.names_in(space)
+    finally:
+        gc.set_threshold(*before)
+    assert "logging.info" in names and "name_2" not in space
+    space.clear()

@@ -94,8 +94,8 @@ class Marks:
 
 def _functions() -> list[FunctionType]:
     """Of this file, and of those beside it that it is made of."""
-    modules = [module for name, module in sys.modules.items() if name.startswith(__name__)]
-    made = [(module.__name__, each) for module in modules for each in vars(module).values()]
+    modules = [module for name, module in sys.modules.copy().items() if name.startswith(__name__)]
+    made = [(module.__name__, each) for module in modules for each in list(vars(module).values())]
     return [each for name, each in made if isinstance(each, FunctionType) and each.__module__ == name]
 
 

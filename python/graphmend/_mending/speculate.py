@@ -63,6 +63,7 @@ class Site:
         return self.hits / max(1, self.hits + self.misses)
 
 
+# A model may be collected, and its sites with it, in the middle of any loop: loops go over a copy.
 sites: dict[str, Site] = {}
 
 
@@ -77,7 +78,7 @@ def site_of(name: str) -> str:
 
 def forget(model: int) -> None:
     """Nothing is known of a model's sites any more."""
-    for key in [key for key in sites if key.endswith(f"_{model}")]:
+    for key in [key for key in list(sites) if key.endswith(f"_{model}")]:
         del sites[key]
         vars(PREDICTIONS).pop(key, None)
 
@@ -85,7 +86,7 @@ def forget(model: int) -> None:
 def rate(of_sites: Iterable[str]) -> tuple[int, int]:
     """How often predictions at these sites were right, and how often they were looked at."""
     wanted = set(of_sites)
-    known = [site for key, site in sites.items() if site_of(key) in wanted]
+    known = [site for key, site in sites.copy().items() if site_of(key) in wanted]
     return sum(site.hits for site in known), sum(site.hits + site.misses for site in known)
 
 

@@ -37,7 +37,8 @@ def declare(function: Callable[..., Any]) -> None:
 def names_in(space: dict[str, Any]) -> list[str]:
     """How a file whose globals are `space` calls what only talks: names, and methods with a dot before them."""
     names = [] if "print" in space else ["print"]
-    for name, value in list(space.items()):
+    # A copy, which nothing can interrupt: Dynamo takes names away when compiled code is collected.
+    for name, value in space.copy().items():
         if isinstance(value, (logging.Logger, logging.LoggerAdapter)):
             if not _only_logs(value):
                 continue
@@ -61,7 +62,8 @@ def names_in(space: dict[str, Any]) -> list[str]:
 
 def _methods_of_any_logger(function: str) -> list[str]:
     """The methods of what a call of the function gives, whichever logger that is."""
-    loggers = [logger for logger in logging.Logger.manager.loggerDict.values() if isinstance(logger, logging.Logger)]
+    known = list(logging.Logger.manager.loggerDict.values())
+    loggers = [logger for logger in known if isinstance(logger, logging.Logger)]
     if _is_users(logging.getLoggerClass()) or not all(map(_only_logs, loggers)):
         return []
     return [f"{function}().{method}" for method in _LOGGING_FUNCTIONS]
@@ -121,7 +123,7 @@ def _names_of_declared(space: dict[str, Any]) -> list[str]:
     """How a file whose globals are `space` may spell the functions that were declared to be effects."""
     declared = _all_declared()
     names: list[str] = []
-    for name, value in list(space.items()) if declared else []:
+    for name, value in space.copy().items() if declared else []:
         names += [name for function in declared if value is function]
         if not inspect.ismodule(value) and not isinstance(value, type):
             continue
