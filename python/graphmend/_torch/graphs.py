@@ -196,6 +196,16 @@ def graph_facts(graph: torch.fx.GraphModule) -> GraphFacts:
 
 
 _IN_PLACE_OPERATORS = {"setitem", *"iadd isub imul itruediv ifloordiv imod ipow iand ior ixor".split()}
+# How Dynamo names what it has traced of numpy; what changes an array there does not say so by its name.
+_NUMPY = "wrapped_"
+_IN_PLACE_IN_NUMPY = frozenset(
+    f"{_NUMPY}{name}"
+    for name in (
+        *_IN_PLACE_OPERATORS,
+        *"ilshift irshift imatmul fill sort partition put resize copyto place putmask fill_diagonal".split(),
+        *"put_along_axis setflags byteswap itemset".split(),
+    )
+)
 
 
 def name_of(node: torch.fx.Node) -> str:
@@ -210,7 +220,7 @@ def changes_in_place(node: torch.fx.Node) -> list[torch.fx.Node]:
     changed: list[Any] = []
     name = name_of(node)
     says_so = name.endswith("_") and not name.endswith("__")
-    if says_so or name.strip("_") in _IN_PLACE_OPERATORS or _is_told_to(node):
+    if says_so or name.strip("_") in _IN_PLACE_OPERATORS or name in _IN_PLACE_IN_NUMPY or _is_told_to(node):
         changed.append(node.args[0] if node.args else node.kwargs.get("input"))
     changed.append(node.kwargs.get("out"))
     for schema in _schemas(node.target):

@@ -1,42 +1,120 @@
-"""`is` and `is not` of what stands for more than one object while it is traced."""
+"""Questions that tell which object it is, of what stands for more than one while it is traced."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import torch
+from torch._dynamo.side_effects import SideEffects
 from torch._dynamo.symbolic_convert import compare_op_handlers
-from torch._dynamo.variables import ConstantVariable, SymNodeVariable, TensorVariable
+from torch._dynamo.variables import BuiltinVariable, ConstantVariable, SymNodeVariable, TensorVariable
+from torch._dynamo.variables.lists import BaseListVariable
+from torch._dynamo.variables.torch import TorchInGraphFunctionVariable
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 from graphmend._torch.markers import marker_name
+from graphmend._torch.replaced import replaced
 from graphmend._torch.tracing import is_ours
+
+# What two tensors of the same values may differ in, and what reaches the tensor itself.
+_NAMES = frozenset(
+    """__array__ __dict__ _backward_hooks _base _cdata _is_view _version data_ptr grad grad_fn is_conj is_inference
+    is_leaf is_neg is_pinned is_set_to is_shared numpy output_nr register_hook register_post_accumulate_grad_hook
+    resize_ retain_grad retains_grad set_ share_memory_ storage storage_offset untyped_storage""".split()
+)
+
+Decline = Callable[[str, str], Any]
 
 
 @contextlib.contextmanager
-def identities_known(decline: Callable[[str, str], Any]) -> Iterator[None]:
+def identities_known(decline: Decline) -> Iterator[None]:
     """Inside, a bool that was read from a tensor is one of the two that there are; and where the sides of a branch were
-    joined, which of their tensors it is would show: `decline` gets the site of that, and does not return."""
+    joined, and which of their tensors it is would show, `decline` gets the site of that, and does not return."""
     originals = {name: compare_op_handlers[name] for name in ("is", "is not")}
-    compare_op_handlers.update({name: _asking(original, decline) for name, original in originals.items()})
+    compare_op_handlers.update({name: _compared(original, decline) for name, original in originals.items()})
+    # Its name before torch 2.12 is the other.
+    hashed = "hash_impl" if hasattr(TensorVariable, "hash_impl") else "get_python_hash"
     try:
-        yield
+        with replaced(
+            (TensorVariable, hashed, lambda original: _hashed(original, decline)),
+            (SideEffects, "store_attr", lambda original: _kept(original, decline)),
+            (BuiltinVariable, "call_function", lambda original: _in_builtins(original, decline)),
+            (TorchInGraphFunctionVariable, "call_function", lambda original: _in_gradients(original, decline)),
+            *(
+                (TensorVariable, name, lambda original: _by_name(original, decline))
+                for name in ("var_getattr", "call_method", "call_obj_hasattr")
+            ),
+        ):
+            yield
     finally:
         compare_op_handlers.update(originals)
 
 
-def _asking(original: Any, decline: Callable[[str, str], Any]) -> Any:
+def _compared(original: Any, decline: Decline) -> Any:
     def compare(tx: Any, args: Sequence[Any], kwargs: Any) -> Any:
         if is_ours(tx.f_code.co_filename):
             return original(tx, args, kwargs)
         one, other = (each.realize() for each in args)
-        if isinstance(one, TensorVariable) and isinstance(other, TensorVariable):
-            for tensor in (one, other):
-                site = _joined_at(tensor)
-                if site is not None and one is not other:
-                    decline(site, "which side's tensor it is shows in an `is`")
+        if isinstance(one, TensorVariable) and isinstance(other, TensorVariable) and one is not other:
+            _ask(one, "an `is`", decline)
+            _ask(other, "an `is`", decline)
         return original(tx, [_truth(tx, one, other), _truth(tx, other, one)], kwargs)
 
     return compare
+
+
+def _hashed(original: Any, decline: Decline) -> Any:
+    def hash_of(self: Any, *more: Any) -> Any:
+        _ask(self, "a key, or in a set", decline)
+        return original(self, *more)
+
+    return hash_of
+
+
+def _kept(original: Any, decline: Decline) -> Any:
+    def store_attr(self: Any, item: Any, name: str, *more: Any) -> Any:
+        _ask(item, f"`{name}`, which is set", decline)
+        return original(self, item, name, *more)
+
+    return store_attr
+
+
+def _in_builtins(original: Any, decline: Decline) -> Any:
+    def call_function(self: Any, tx: Any, args: Sequence[Any], kwargs: Any) -> Any:
+        if self.fn is id and args:
+            _ask(args[0], "its `id`", decline)
+        return original(self, tx, args, kwargs)
+
+    return call_function
+
+
+def _in_gradients(original: Any, decline: Decline) -> Any:
+    def call_function(self: Any, tx: Any, args: Sequence[Any], kwargs: Any) -> Any:
+        if self.value is torch.autograd.grad or self.value is torch.autograd.backward:
+            for each in [*args[1:], *kwargs.values()]:
+                given = each.realize()
+                for tensor in given.items if isinstance(given, BaseListVariable) else [given]:
+                    _ask(tensor, "a gradient that is asked for", decline)
+        return original(self, tx, args, kwargs)
+
+    return call_function
+
+
+def _by_name(original: Any, decline: Decline) -> Any:
+    def ask(self: Any, tx: Any, name: str, *more: Any) -> Any:
+        if (name in _NAMES or not hasattr(torch.Tensor, name)) and not is_ours(tx.f_code.co_filename):
+            _ask(self, f"`{name}`", decline)
+        return original(self, tx, name, *more)
+
+    return ask
+
+
+def _ask(variable: Any, where: str, decline: Decline) -> None:
+    """Which tensor a variable stands for is to be known."""
+    tensor = variable.realize() if variable.is_realized() else variable
+    site = _joined_at(tensor) if isinstance(tensor, TensorVariable) else None
+    if site is not None:
+        decline(site, f"which side's tensor it is shows in {where}")
 
 
 def _joined_at(tensor: Any) -> str | None:
