@@ -78,6 +78,7 @@ class _MendRequest(ctypes.Structure):
         ("talkers_length", ctypes.c_uint64),
         ("functions", ctypes.c_void_p),
         ("function_count", ctypes.c_uint64),
+        ("ahead", ctypes.c_uint64),
         ("speculates", ctypes.c_uint64),
         ("substitutes", ctypes.c_char_p),
         ("substitutes_length", ctypes.c_uint64),
@@ -183,8 +184,9 @@ class Library:
         talkers: Sequence[str],
         speculates: bool,
         substitutes: Sequence[str] = (),
+        ahead: bool = False,
     ) -> bytes:
-        """Mends `source` at these lines, and all of the functions that begin at those.
+        """Mends `source` at these lines, and all of the functions that begin at those; and what is like these lines.
 
         What comes back is described at `graphmend_flat` in the header.
         """
@@ -203,6 +205,7 @@ class Library:
             len(names),
             ctypes.cast(firsts, ctypes.c_void_p),
             len(functions),
+            ahead,
             speculates,
             others,
             len(others),

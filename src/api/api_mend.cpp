@@ -54,6 +54,7 @@ std::string flatten(const Mended& mended) {
     writer.text(mend.outlined.text);
     writer.pieces(mend.outlined.pieces);
     writer.text(mend.outlined.class_name);
+    writer.number(mend.like);
   }
   writer.number(mended.declined.size());
   for (const Declined& declined : mended.declined) {
@@ -83,6 +84,7 @@ std::string mend_to_flat(std::string bytes, const graphmend_mend_request& asked)
   request.file_name.assign(asked.file_name, static_cast<size_t>(asked.file_name_length));
   request.lines.assign(asked.lines, asked.lines + asked.line_count);
   request.functions.assign(asked.functions, asked.functions + asked.function_count);
+  request.ahead = asked.ahead != 0;
   request.speculates = asked.speculates != 0;
   request.talkers = split_at_nul(asked.talkers, asked.talkers_length);
   request.substitutes = split_at_nul(asked.substitutes, asked.substitutes_length);

@@ -185,6 +185,8 @@ typedef struct graphmend_mend_request {
   /* First lines of functions that are to be mended wherever they may break. */
   const uint32_t* functions;
   uint64_t function_count;
+  /* 1: what is like a place that broke, in the same function, is mended before it breaks. */
+  uint64_t ahead;
   /* 1: values that Python needs may be predicted. */
   uint64_t speculates;
   /* Names of what is traced as something else, each followed by a NUL byte; see `MendRequest` in src/mend/mend.h. */
@@ -196,7 +198,8 @@ typedef struct graphmend_mend_request {
  * and then its items. result:   status (0, or 1 when the source has syntax errors: then nothing follows), mended text,
  * pieces, mends, declined piece:    start, end, start and end in the original, 1 if copied and 0 if added mend: kind (0
  * postpone, 1 check, 2 select, 3 speculate, 4 substitute), line, start and end of the statement, site, text of the
- * outlined function, its pieces, name of the class around it declined: line, reason */
+ * outlined function, its pieces, name of the class around it, line of the place that broke if this one is only like it
+ * and else 0; declined: line, reason */
 typedef struct graphmend_flat {
   const char* data;
   uint64_t length;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "mend/ahead.h"
 #include "mend/check.h"
 #include "mend/context.h"
 #include "mend/piece_text.h"
@@ -152,10 +153,10 @@ class Mender {
       edits_.push_back({{span.start, span.start}, std::move(postponed->prefix)});
       return true;
     }
-    const bool substituted = mend_substitutes(place, line);
+    const bool substituted = !ahead_ && mend_substitutes(place, line);
     if (kind == NodeKind::If || kind == NodeKind::Elif || kind == NodeKind::Assert) {
       if (auto checked = check(context_, facts(), place, reason)) {
-        result_.mends.push_back({MendKind::Check, line, span, checked->site, {}});
+        result_.mends.push_back({MendKind::Check, line, span, checked->site});
         edits_.push_back({checked->replaced, std::move(checked->test)});
         return true;
       }
@@ -173,6 +174,18 @@ class Mender {
     }
     const bool chosen = mend_choices(place, line, reason);
     return mend_values(place, line) || chosen || substituted;
+  }
+
+  // What is like a place that broke.
+  void mend_likes(NodeId place, uint32_t line, const LineIndex& lines) {
+    const size_t before = result_.mends.size();
+    ahead_ = true;
+    for (NodeId like : places_like(context_, facts().scopes, place)) {
+      std::string reason;
+      mend_place(like, lines.position(context_.span(like).start).line, reason);
+    }
+    ahead_ = false;
+    for (size_t i = before; i < result_.mends.size(); ++i) result_.mends[i].like = line;
   }
 
   // Whatever may break in a function, what is nested in it left out.
@@ -202,9 +215,9 @@ class Mender {
   // Whatever in a statement needs the value of a tensor in Python.
   bool mend_values(NodeId place, uint32_t line) {
     if (!context_.request.speculates) return false;
-    std::vector<Speculated> all = speculate(context_, facts(), place, !around_);
+    std::vector<Speculated> all = speculate(context_, facts(), place, !around_ && !ahead_);
     for (Speculated& one : all) {
-      result_.mends.push_back({MendKind::Speculate, line, context_.span(place), one.site, {}});
+      result_.mends.push_back({MendKind::Speculate, line, context_.span(place), one.site});
       edits_.push_back({one.replaced, std::move(one.text), one.asks_truth});
     }
     return !all.empty();
@@ -214,7 +227,7 @@ class Mender {
   bool mend_substitutes(NodeId place, uint32_t line) {
     std::vector<Substituted> all = substitute(context_, place);
     for (Substituted& one : all) {
-      result_.mends.push_back({MendKind::Substitute, line, context_.span(place), one.site, {}});
+      result_.mends.push_back({MendKind::Substitute, line, context_.span(place), one.site});
       edits_.push_back({one.replaced, std::move(one.text)});
     }
     return !all.empty();
@@ -247,7 +260,7 @@ class Mender {
   }
 
   void add_select(Selected selected, uint32_t line, Span span) {
-    result_.mends.push_back({MendKind::Select, line, span, selected.site, {}});
+    result_.mends.push_back({MendKind::Select, line, span, selected.site});
     edits_.push_back({selected.replaced, std::move(selected.text)});
   }
 
@@ -262,6 +275,8 @@ class Mender {
   std::vector<Edit> edits_;
   // Whole functions are mended, of which it is not known where they broke.
   bool around_ = false;
+  // What is mended has not broken.
+  bool ahead_ = false;
   // Made when the first mend needs them.
   std::unique_ptr<ModuleFacts> facts_;
 };
@@ -286,6 +301,9 @@ Mended mend(std::string_view text, const Tokens& tokens, const Tree& tree, const
     bool mended = false;
     for (NodeId place : places) mended = mender.mend_place(place, line, reason) || mended;
     if (!mended) result.declined.push_back({line, reason});
+  }
+  for (uint32_t line : request.ahead ? request.lines : std::vector<uint32_t>{}) {
+    for (NodeId place : statements_at(context, lines, line)) mender.mend_likes(place, line, lines);
   }
   for (NodeId id = Tree::root(); !request.functions.empty() && id.index < tree.size(); ++id) {
     if (tree.kind(id) != NodeKind::FunctionDef) continue;

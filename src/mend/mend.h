@@ -21,6 +21,8 @@ struct MendRequest {
   std::vector<uint32_t> lines;
   // First lines of functions to be mended wherever they may break; what cannot be mended there is not reported.
   std::vector<uint32_t> functions;
+  // Whether what is like a place that broke, in the same function, is mended before it breaks.
+  bool ahead = false;
   // Whether values that Python needs may be predicted.
   bool speculates = false;
   // What only talks to the outside in this file: dotted names of globals ("print", "warnings.warn", "logger.*"), and
@@ -57,7 +59,9 @@ struct Mend {
   Span statement;
   std::string site;
   // Of Postpone.
-  Outlined outlined;
+  Outlined outlined = {};
+  // The line of the place that broke, of which this is the like; 0 if it is that place.
+  uint32_t like = 0;
 };
 
 struct Declined {

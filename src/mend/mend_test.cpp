@@ -202,6 +202,41 @@ TEST(Mend, PiecesCoverTheTextAndTellWhereItCameFrom) {
   EXPECT_EQ(at, made.mended.text.size());
 }
 
+// The lines that are mended with one that broke.
+std::vector<uint32_t> likes(const std::string& text, uint32_t line) {
+  const Case made(text, {line}, {"print", "logger.*"}, true);
+  std::vector<uint32_t> found;
+  for (const Mend& mend : made.mended.mends) {
+    if (mend.like != 0) {
+      EXPECT_EQ(mend.like, line);
+      found.push_back(mend.line);
+    }
+  }
+  return found;
+}
+
+TEST(Mend, WhatIsLikeAPlaceThatBrokeIsMendedWithIt) {
+  const std::string tests =
+      "def f(x, t):\n"
+      "    if t > 0: raise E\n"
+      "    if x.isnan().any(): raise E\n"
+      "    assert x.sum() > 0 or x.max() < 3\n"
+      "    if x is None: raise E\n"
+      "    if x.sum().item() > 2: raise E\n"
+      "    if len(x.sum()) > 2: raise E\n"
+      "    print(x)\n"
+      "    def g(): assert x.sum() > 0\n"
+      "    logger.info('a')\n"
+      "    x.add_(1)\n"
+      "def h(x):\n"
+      "    assert x.sum() > 0\n";
+  EXPECT_EQ(likes(tests, 2), (std::vector<uint32_t>{3, 4}));
+  EXPECT_EQ(likes(tests, 4), (std::vector<uint32_t>{3}));
+  EXPECT_EQ(likes(tests, 8), (std::vector<uint32_t>{10}));
+  EXPECT_EQ(likes(tests, 11), (std::vector<uint32_t>{}));
+  EXPECT_EQ(likes("if x.sum() > 0: raise E\nassert x.sum() > 0\n", 1), (std::vector<uint32_t>{}));
+}
+
 TEST(Mend, LinesWithoutAStatementAreSaidSo) {
   EXPECT_NE(Case("x = 1\n\n\n", {3}).reason(), "");
   EXPECT_NE(Case("x = 1\n", {2000000000}).reason(), "");

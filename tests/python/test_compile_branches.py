@@ -15,6 +15,7 @@ pytest.importorskip("torch")
 import torch
 from compiled_calls import reasons, same_program
 
+from graphmend._mending.backend import MendedBackend
 from graphmend._mending.compile import compile as mended_compile
 
 # torch warns on its own account.
@@ -445,3 +446,45 @@ def test_branches_beside_inputs_that_are_parts_of_one_memory(backend: str) -> No
     for value in range(3):
         x, ours, theirs = torch.full((4,), float(value)), torch.zeros(2, 4), torch.zeros(2, 4)
         assert torch.equal(compiled(x, *ours), keeps_a_count(x, *theirs)) and torch.equal(ours, theirs)
+
+
+def many_tests(x: Any, k: int) -> Any:
+    if torch.isnan(x).any():
+        raise ValueError("nan")
+    if x.sum() > 100:
+        raise ValueError("large")
+    if x.sum() > 4:
+        x = x * 2
+    y = x + 1
+    if y.min() < -50:
+        raise ValueError("small")
+    if k > 3:
+        y = y + k
+    if y.max() > 3:
+        y = y - 1
+    return y
+
+
+def test_a_function_is_not_traced_for_each_of_its_tests() -> None:
+    rounds = 0
+    begin = MendedBackend.begin_frame
+
+    def counted(self: MendedBackend, code: Any, *args: Any) -> None:
+        nonlocal rounds
+        rounds += code is many_tests.__code__
+        begin(self, code, *args)
+
+    calls = [(torch.full((3,), value), k) for value, k in ((1.0, 1), (2.0, 1), (50.0, 1), (-60.0, 1), (1.0, 5))]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MendedBackend, "begin_frame", counted)
+        compiled = mended_compile(many_tests, backend="eager")
+        compiled(torch.ones(3), 1)
+    # The first that breaks takes its like with it.
+    assert rounds == 2
+    entries = sorted((entry.line, entry.mend) for entry in compiled.report.mended)
+    first = many_tests.__code__.co_firstlineno
+    assert entries == [
+        (first + at, mend) for at, mend in ((1, "check"), (3, "check"), (5, "select"), (8, "check"), (12, "select"))
+    ]
+    assert "before it could break" in compiled.report.mended[-1].message
+    same_program(many_tests, calls, __file__)

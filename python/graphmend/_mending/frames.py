@@ -370,6 +370,7 @@ class MendingCallback:
         )
         if is_mended:
             mended_code.broken.update((site, entry) for site in mended_code.sites(place))
+            self._note_likes(place, entry)
         else:
             # It may have been mended, and declined while it was traced.
             self.report.mended[:] = [each for each in self.report.mended if _place(each) != _place(entry)]
@@ -377,6 +378,16 @@ class MendingCallback:
         if _place(entry) not in map(_place, entries):
             entries.append(entry)
         return is_mended
+
+    def _note_likes(self, place: Place, entry: Break) -> None:
+        """Keeps what to say of places that were mended with this one, should they be part of a graph."""
+        for line, sites in mended_code.likes(place).items():
+            message = f"mended with line {place.line}, before it could break\n{entry.message}"
+            like = dataclasses.replace(
+                entry, line=line, message=message, column=None, end_column=None, sites=tuple(sites.items())
+            )
+            for site in sites:
+                mended_code.broken.setdefault(site, like)
 
     def _find_mend(self, place: Place, code: CodeType) -> tuple[Place, Mend | str]:
         """The place that is mended, which may be one around it, and the mend; or the reason why there is none."""

@@ -214,6 +214,13 @@ def sites(place: Place | Break) -> dict[str, str]:
     return {mend.site: mend.kind for mend in mends if mend.line == place.line}
 
 
+def likes(place: Place) -> dict[int, dict[str, str]]:
+    """The sites of the mends of what is like a place, by their lines: mended with it, before it could break."""
+    sources = [source for (file, _, _), source in _sources.items() if file == place.file and source.mended]
+    mends = [mend for source in sources if source.mended for mend in source.mended.mends if mend.like == place.line]
+    return {line: sites(dataclasses.replace(place, line=line)) for line in {mend.line for mend in mends}}
+
+
 def note_silent(site: str, name: str) -> None:
     """The method of that name, at that site, is of something that does more than talk."""
     for source in _sources.values():
@@ -358,7 +365,10 @@ class MendedSource:
 
     def _mend_text(self, lines: list[int], functions: list[int], names: set[str]) -> MendedText:
         talking = [*talkers.names_in(self.globals), *(f"!{name}" for name in sorted(self.silent))]
-        return mended_file.mend_text(self.source, self.name, lines, functions, talking, self.speculates, sorted(names))
+        names_given = sorted(names)
+        return mended_file.mend_text(
+            self.source, self.name, lines, functions, talking, self.speculates, names_given, ahead=True
+        )
 
     def _install(self, mended: MendedText) -> str | None:
         try:

@@ -43,6 +43,8 @@ class Mend:
     outlined: str
     pieces: tuple[Piece, ...]
     class_name: str
+    # The line that broke, of which this one is the like; 0 if it is that line.
+    like: int = 0
 
 
 @dataclass
@@ -96,16 +98,19 @@ def mend_text(
     talkers: list[str],
     speculates: bool = True,
     substitutes: Sequence[str] = (),
+    ahead: bool = False,
 ) -> MendedText:
-    """Asks the native library for the mends of these lines, and of all that may break in the functions around those."""
-    flat = _Flat(library().mend(source, file_name, lines, functions, talkers, speculates, substitutes))
+    """Asks the native library for the mends of these lines, and of all that may break in the functions around those;
+    `ahead`: also of what is like these lines, and has not broken yet."""
+    flat = _Flat(library().mend(source, file_name, lines, functions, talkers, speculates, substitutes, ahead))
     if flat.number() != 0:
         raise SourceError(file_name)
     result = MendedText(flat.bytes(), flat.pieces())
     for _ in range(flat.number()):
         kind = _KINDS[flat.number()]
         line, start, end = flat.number(), flat.number(), flat.number()
-        result.mends.append(Mend(kind, line, start, end, flat.text(), flat.text(), flat.pieces(), flat.text()))
+        text = (flat.text(), flat.text(), flat.pieces(), flat.text())
+        result.mends.append(Mend(kind, line, start, end, *text, like=flat.number()))
     for _ in range(flat.number()):
         line = flat.number()
         result.declined[line] = flat.text()
