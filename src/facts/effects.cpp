@@ -56,6 +56,9 @@ ModuleEffects compute_effects(std::string_view text, const Tokens& tokens, const
 
 ModuleEffects EffectsBuilder::build() {
   out_.by_node_.assign(tree_.size(), 0);
+  for (NodeId id = Tree::root(); id.index < tree_.size(); ++id) {
+    imports_all_ = imports_all_ || (tree_.kind(id) == NodeKind::Alias && word(tree_[id].first_token) == "*");
+  }
   find_functions();
   find_unbound_reads();
   scan();

@@ -67,6 +67,7 @@ class EffectsBuilder {
   bool is_own(NodeId name) const;
   bool is_self(SymbolId variable) const;
   bool is_logger(NodeId receiver);
+  bool is_builtin(NodeId function, std::string_view name) const;
   Root root_of(NodeId object) const;
   Root root_of_variable(NodeId name) const;
   uint16_t of_call(NodeId id);
@@ -86,6 +87,8 @@ class EffectsBuilder {
   const Tree& tree_;
   const Scopes& scopes_;
   ModuleEffects out_;
+  // Whether there is an `import *`, which may bind any name.
+  bool imports_all_ = false;
   std::vector<Function> functions_;
   std::unordered_map<uint32_t, uint32_t> function_index_;
   // Methods by class and name; kNone where there are several.

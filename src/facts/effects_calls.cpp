@@ -222,12 +222,18 @@ uint16_t EffectsBuilder::known_call(NodeId call, const KnownCall& known, NodeId 
   return bits;
 }
 
+bool EffectsBuilder::is_builtin(NodeId function, std::string_view name) const {
+  return tree_.kind(function) == NodeKind::Name && !scopes_.binding(function) &&
+         word(tree_[function].first_token) == name;
+}
+
 uint16_t EffectsBuilder::of_call(NodeId id) {
   const NodeId function = tree_.first_child(id);
   if (!function) return effect::kAnything;
   if (tree_.kind(function) == NodeKind::Name && !scopes_.binding(function)) {
     const std::optional<KnownCall> known = known_builtin(word(tree_[function].first_token));
-    return known ? known_call(id, *known, NodeId()) : effect::kAnything;
+    // `from … import *` may have brought another one.
+    return known && !imports_all_ ? known_call(id, *known, NodeId()) : effect::kAnything;
   }
   const std::string path = dotted_path(function);
   if (!path.empty()) {
@@ -254,6 +260,10 @@ uint16_t EffectsBuilder::of_call(NodeId id) {
     return effect::kTalks | effect::kRaises | effect::kSyncs | effect::kAssumesPlain;
   }
   if (is_self(scopes_.binding(receiver)) && tree_.kind(receiver) == NodeKind::Name) return effect::kAnything;
+  // `super().add(x)` is a method of the program's.
+  if (tree_.kind(receiver) == NodeKind::Call && is_builtin(tree_.first_child(receiver), "super")) {
+    return effect::kAnything;
+  }
   const std::optional<KnownCall> known = known_method(name);
   if (!known || is_imported(receiver)) return effect::kAnything;
   return known_call(id, *known, receiver) | effect::kAssumesTensors;

@@ -65,7 +65,7 @@ std::optional<Checked> check(const MendContext& context, const ModuleFacts& fact
   result.test.copy(span);
   result.test.add(") if " + not_traced(result.site, worked) + " else __graphmend__.check('" + result.site + "', ",
                   span);
-  if (!write_traced_condition(context, test, span, result.test)) {
+  if (!write_traced_condition(context, facts.scopes, test, span, result.test)) {
     reason = "the test is nested too deeply";
     return std::nullopt;
   }

@@ -12,15 +12,23 @@ bool is_called(const Tree& tree, NodeId id) {
   return tree.kind(parent) == NodeKind::Call && tree.first_child(parent) == id;
 }
 
-// Whether a name, or what it leads to, is the class of `isinstance(x, Class)`.
-bool is_asked_for(const MendContext& context, NodeId name) {
+// Whether a name, or what it leads to, is the class of `isinstance(x, Class)`: a class of the module, or an import.
+bool is_asked_for(const MendContext& context, const Scopes& scopes, NodeId name) {
   const Tree& tree = context.tree;
+  const SymbolId variable = tree.kind(name) == NodeKind::Name ? scopes.binding(name) : SymbolId();
+  const auto sites = variable ? scopes.sites(variable) : std::span<const NodeId>();
+  if (std::any_of(sites.begin(), sites.end(), [&](NodeId site) {
+        return tree.kind(site) != NodeKind::ClassDef && tree.kind(site) != NodeKind::Alias;
+      })) {
+    return false;
+  }
   while (tree.kind(tree.parent(name)) == NodeKind::Attribute || tree.kind(tree.parent(name)) == NodeKind::Tuple) {
     name = tree.parent(name);
   }
   const NodeId call = tree.parent(name);
   if (tree.kind(call) != NodeKind::Call || tree.end_of(name) != tree.end_of(call)) return false;
-  return context.text_of(tree.first_child(call)) == "isinstance" && name != tree.first_child(call);
+  const NodeId callee = tree.first_child(call);
+  return context.text_of(callee) == "isinstance" && !scopes.binding(callee) && name != callee;
 }
 
 // `__x` in class C is `_C__x`.
@@ -52,6 +60,19 @@ bool reads_more(const MendContext& context, const ModuleFacts& facts, NodeId cal
   return false;
 }
 
+// `get().add(x)`: what a function of this module gives may be anything.
+bool is_method_of_a_result(const MendContext& context, const ModuleFacts& facts, NodeId call) {
+  const Tree& tree = context.tree;
+  NodeId owner = tree.first_child(call);
+  while (tree.kind(owner) == NodeKind::Attribute || tree.kind(owner) == NodeKind::Subscript) {
+    owner = tree.first_child(owner);
+  }
+  if (owner == tree.first_child(call) || tree.kind(owner) != NodeKind::Call) return false;
+  const SymbolId variable = facts.scopes.binding(tree.first_child(owner));
+  const auto sites = variable ? facts.scopes.sites(variable) : std::span<const NodeId>();
+  return std::any_of(sites.begin(), sites.end(), [&](NodeId site) { return tree.kind(site) == NodeKind::FunctionDef; });
+}
+
 }  // namespace
 
 WorkedOn worked_on(const MendContext& context, const ModuleFacts& facts, NodeId code, const std::set<SymbolId>& own) {
@@ -66,7 +87,7 @@ WorkedOn worked_on(const MendContext& context, const ModuleFacts& facts, NodeId 
       continue;
     }
     // A class that is only asked for.
-    if (is_asked_for(context, id)) continue;
+    if (is_asked_for(context, facts.scopes, id)) continue;
     // A function that is called by its name is known, or is none that only computes.
     if (tree.kind(id) != NodeKind::Name || tree[id].context() != Context::Load || is_called(tree, id)) continue;
     const SymbolId variable = facts.scopes.binding(id);
@@ -90,7 +111,7 @@ WorkedOn worked_on(const MendContext& context, const ModuleFacts& facts, NodeId 
     // `torch.relu(x)`, `math.pi`: what belongs to a module is known by its name.
     const NodeId above = tree.parent(last);
     const bool is_function = tree.kind(above) == NodeKind::Attribute && is_called(tree, above);
-    if (imported && (is_function || facts.effects.of(last).bits == 0)) continue;
+    if (imported && (is_function || (last != id && facts.effects.of(last).bits == 0))) continue;
     found.insert(chain + (last == id ? "," : "'"));
   }
   return found;
@@ -99,7 +120,8 @@ WorkedOn worked_on(const MendContext& context, const ModuleFacts& facts, NodeId 
 bool is_pure(const MendContext& context, const ModuleFacts& facts, NodeId code) {
   if (!facts.effects.of(code).pure()) return false;
   for (NodeId inner = code; inner < context.tree.end_of(code); ++inner) {
-    if (context.tree.kind(inner) == NodeKind::Call && reads_more(context, facts, inner)) return false;
+    if (context.tree.kind(inner) != NodeKind::Call) continue;
+    if (reads_more(context, facts, inner) || is_method_of_a_result(context, facts, inner)) return false;
   }
   return true;
 }

@@ -85,7 +85,8 @@ class Splitter {
   bool is_standard_stream(NodeId id) const {
     const std::string name = context_.dotted_name(id);
     const auto& talkers = context_.request.talkers;
-    return !name.empty() && std::find(talkers.begin(), talkers.end(), name + ".write") != talkers.end();
+    const bool is_stream = !name.empty() && std::find(talkers.begin(), talkers.end(), name + ".write") != talkers.end();
+    return is_stream && is_fixed_global(context_.tree, facts_.scopes, id);
   }
 
   // Whether the parts of this node are its function rather than its operands.

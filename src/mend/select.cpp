@@ -96,7 +96,7 @@ class BranchSelect {
 
   bool allowed(std::string& reason) {
     for (const Side& side : sides_) {
-      if (side.test && binds_or_waits(tree_, side.test)) {
+      if (side.test && (binds_or_waits(tree_, side.test) || binds_late_or_waits(tree_, side.test))) {
         reason = "the test assigns, awaits or yields";
         return false;
       }
@@ -176,6 +176,10 @@ class BranchSelect {
       for (SymbolId id : facts.liveness.may_assign(ends[0], ends[1])) assigned.insert(id);
       for (SymbolId id : facts.liveness.needs(ends[0], ends[1])) needed.insert(id);
     }
+    if (sides_.front().returns() && shows_when_it_returns(assigned)) {
+      reason = "a side assigns a name that is seen after it has returned";
+      return false;
+    }
     const Variables live = facts.liveness.live_out(statement_);
     const auto entries = facts.cfg.entries(statement_);
     for (SymbolId id : assigned) {
@@ -207,6 +211,17 @@ class BranchSelect {
       out_names_.push_back(base + "." + attribute);
     }
     return true;
+  }
+
+  // Whether a name that a side assigns is read when the function has returned: on the way out, or by a closure.
+  bool shows_when_it_returns(const std::set<SymbolId>& assigned) const {
+    if (assigned.empty()) return false;
+    for (NodeId around = tree_.parent(statement_); tree_.kind(around) != NodeKind::FunctionDef;
+         around = tree_.parent(around)) {
+      if (tree_.kind(around) == NodeKind::Try || tree_.kind(around) == NodeKind::With) return true;
+    }
+    return std::any_of(assigned.begin(), assigned.end(),
+                       [&](SymbolId id) { return module_.scopes[id].kind != SymbolScope::Local; });
   }
 
   void gather_worked_on(const std::set<SymbolId>& assigned, const std::set<SymbolId>& needed) {
@@ -252,7 +267,7 @@ class BranchSelect {
       const std::string name = local(("c" + std::to_string(i) + "_").c_str());
       tests += name + ", ";
       out_.add("(" + name + " := ", serves_);
-      if (!write_traced_condition(context_, sides_[i].test, serves_, out_)) {
+      if (!write_traced_condition(context_, module_.scopes, sides_[i].test, serves_, out_)) {
         reason = "the test is nested too deeply";
         return false;
       }
@@ -332,7 +347,7 @@ std::optional<Selected> select_choice(const MendContext& context, const ModuleFa
     reason = "it stands in a lambda or a comprehension";
     return std::nullopt;
   }
-  if (binds_or_waits(tree, choice)) {
+  if (binds_or_waits(tree, choice) || binds_late_or_waits(tree, view.test)) {
     reason = "it assigns, awaits or yields";
     return std::nullopt;
   }
@@ -355,7 +370,7 @@ std::optional<Selected> select_choice(const MendContext& context, const ModuleFa
   result.text.add(",)))[0] if " + may_select(result.site, worked) + " and __graphmend__.selects('" + result.site +
                       "', ((" + name + " := ",
                   span);
-  if (!write_traced_condition(context, view.test, context.span(view.test), result.text)) {
+  if (!write_traced_condition(context, facts.scopes, view.test, context.span(view.test), result.text)) {
     reason = "the test is nested too deeply";
     return std::nullopt;
   }

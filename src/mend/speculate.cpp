@@ -92,7 +92,7 @@ class Speculation {
     WorkedOn worked;
     for (NodeId operand : later_operands(tree_, id)) worked.merge(worked_on(context_, facts_, operand));
     made.text.add(") if " + not_traced(made.site, worked) + " else __graphmend__.truth_of('" + made.site + "', ", span);
-    if (!write_traced_condition(context_, id, span, made.text)) return;
+    if (!write_traced_condition(context_, facts_.scopes, id, span, made.text)) return;
     made.text.add("))", span);
     found_.push_back(std::move(made));
   }

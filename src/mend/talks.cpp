@@ -9,16 +9,6 @@ namespace graphmend {
 
 namespace {
 
-// Whether a name, or that on which attributes are, is one of the module or a builtin, and not assigned here: that is
-// written back after the graph.
-bool is_global(const Tree& tree, const Scopes& scopes, NodeId id) {
-  while (tree.kind(id) == NodeKind::Attribute || tree.kind(id) == NodeKind::Call) id = tree.first_child(id);
-  const SymbolId symbol = scopes.symbol(id);
-  if (!symbol) return false;
-  const Symbol& found = scopes[symbol];
-  return (found.is_global() && !found.has(symbol_flag::kBound)) || found.scope == Scopes::module();
-}
-
 // Whether it tells of the exception that is being handled where it stands, which is gone after the graph.
 bool tells_of_exception(const MendContext& context, NodeId call) {
   const Tree& tree = context.tree;
@@ -58,6 +48,20 @@ bool matches(std::string_view name, std::string_view talker) {
 
 }  // namespace
 
+// What is assigned here is written back after the graph.
+bool is_fixed_global(const Tree& tree, const Scopes& scopes, NodeId id) {
+  while (tree.kind(id) == NodeKind::Attribute || tree.kind(id) == NodeKind::Call) id = tree.first_child(id);
+  const SymbolId symbol = scopes.symbol(id);
+  if (!symbol) return false;
+  const Symbol& found = scopes[symbol];
+  if (found.scope == Scopes::module()) return true;
+  if (!found.is_global() || found.has(symbol_flag::kBound)) return false;
+  // What another function may bind anew while this one runs.
+  const auto sites = found.binding ? scopes.sites(found.binding) : std::span<const NodeId>();
+  return std::all_of(sites.begin(), sites.end(),
+                     [&](NodeId site) { return scopes.scope_of(site) == Scopes::module(); });
+}
+
 Talks talks(const MendContext& context, const Scopes& scopes, NodeId statement) {
   const Tree& tree = context.tree;
   if (tree.kind(statement) != NodeKind::ExprStatement) return Talks::No;
@@ -72,7 +76,7 @@ Talks talks(const MendContext& context, const Scopes& scopes, NodeId statement) 
                        [asked](std::string_view talker) { return matches(asked, talker); });
   };
   if (is_talker("!" + name) || tells_of_exception(context, call)) return Talks::No;
-  if (is_talker(name) && is_global(tree, scopes, callee)) return Talks::ByName;
+  if (is_talker(name) && is_fixed_global(tree, scopes, callee)) return Talks::ByName;
   const size_t dot = name.rfind('.');
   const bool asks = dot != std::string::npos && name[dot - 1] != ')' && is_talker(name.substr(dot));
   return asks ? Talks::ByReceiver : Talks::No;

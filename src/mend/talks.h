@@ -17,6 +17,10 @@ enum class Talks : uint8_t {
   ByReceiver,
 };
 
+// Whether a name, or that on which attributes are, is one of the module or a builtin, and stays what it is while a
+// function runs.
+bool is_fixed_global(const Tree& tree, const Scopes& scopes, NodeId id);
+
 Talks talks(const MendContext& context, const Scopes& scopes, NodeId statement);
 
 }  // namespace graphmend

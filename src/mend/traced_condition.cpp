@@ -12,7 +12,8 @@ constexpr uint32_t kMaxDepth = 100;
 
 class TracedTest {
  public:
-  TracedTest(const MendContext& context, PieceText& out, Span serves) : context_(context), out_(out), serves_(serves) {}
+  TracedTest(const MendContext& context, const Scopes& scopes, PieceText& out, Span serves)
+      : context_(context), scopes_(scopes), out_(out), serves_(serves) {}
 
   bool write(NodeId id, uint32_t depth) {
     if (depth > kMaxDepth) return false;
@@ -57,7 +58,7 @@ class TracedTest {
     const bool orders = by.find_first_of("<>=") != std::string_view::npos;
     const std::string numbers = std::string(is_number(parts[0]) ? "l" : "") + (is_number(parts[2]) ? "r" : "");
     // What a number is compared with says in which precision.
-    const bool is_mixed = orders && numbers.size() == 1 && !is_integer(parts[0]) && !is_integer(parts[2]);
+    const bool is_mixed = orders && !numbers.empty() && !is_integer(parts[0]) && !is_integer(parts[2]);
     out_.add(is_mixed ? "__graphmend__.compared('" + numbers + "', '" + std::string(by) + "', " : "(", serves_);
     if (left.empty()) {
       write_side(parts[0], orders);
@@ -102,7 +103,7 @@ class TracedTest {
     NodeId callee = tree.first_child(id);
     if (tree.kind(callee) == NodeKind::Name) {
       const std::string_view name = context_.text_of(callee);
-      return (name == "float" || name == "int") && has_plain_arguments(id, 1);
+      return (name == "float" || name == "int") && !scopes_.binding(callee) && has_plain_arguments(id, 1);
     }
     const bool is_method = tree.kind(callee) == NodeKind::Attribute;
     return is_method && context_.token_at(tree[callee].last_token) == "item" && has_plain_arguments(id, 0);
@@ -139,7 +140,9 @@ class TracedTest {
     const Span named = context_.span(callee);
     if (tree.kind(callee) == NodeKind::Name) {
       const std::string_view name = context_.text_of(callee);
-      if ((name != "float" && name != "int" && name != "bool") || !has_plain_arguments(id, 1)) return false;
+      if (name != "float" && name != "int" && name != "bool") return false;
+      // The program may have one of its own.
+      if (scopes_.binding(callee) || !has_plain_arguments(id, 1)) return false;
       if (name == "int") {
         out_.add("__graphmend__.whole('" + context_.site(id, "value") + "', ", serves_);
         out_.copy(context_.span(tree.next_sibling(callee)));
@@ -215,19 +218,28 @@ class TracedTest {
   }
 
   const MendContext& context_;
+  const Scopes& scopes_;
   PieceText& out_;
   const Span serves_;
 };
 
 }  // namespace
 
-bool write_traced_condition(const MendContext& context, NodeId test, Span serves, PieceText& out) {
-  return TracedTest(context, out, serves).write(test, 0);
+bool write_traced_condition(const MendContext& context, const Scopes& scopes, NodeId test, Span serves,
+                            PieceText& out) {
+  return TracedTest(context, scopes, out, serves).write(test, 0);
 }
 
 namespace {
 
 bool waits(NodeKind kind) { return kind == NodeKind::Await || kind == NodeKind::Yield || kind == NodeKind::YieldFrom; }
+
+// Whether it may be `super()`, which finds out by the frame that it is called in.
+bool may_ask_for_frame(const Tree& tree, NodeId id) {
+  if (tree.kind(id) != NodeKind::Call) return false;
+  const NodeId callee = tree.first_child(id);
+  return tree.kind(callee) == NodeKind::Name && tree.end_of(callee) == tree.end_of(id);
+}
 
 }  // namespace
 
@@ -256,6 +268,9 @@ bool binds_late_or_waits(const Tree& tree, NodeId test) {
     if (waits(tree.kind(inner))) return true;
     for (NodeId operand : later_operands(tree, inner)) {
       if (binds_or_waits(tree, operand)) return true;
+      for (NodeId each = operand; each < tree.end_of(operand); ++each) {
+        if (may_ask_for_frame(tree, each)) return true;
+      }
     }
   }
   return false;

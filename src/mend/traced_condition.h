@@ -4,18 +4,20 @@
 
 #include <vector>
 
+#include "facts/scopes.h"
 #include "mend/context.h"
 #include "mend/piece_text.h"
 
 namespace graphmend {
 
 // False when it is nested deeper than anybody writes. `serves` is the place that tracebacks show for what is added.
-bool write_traced_condition(const MendContext& context, NodeId test, Span serves, PieceText& out);
+bool write_traced_condition(const MendContext& context, const Scopes& scopes, NodeId test, Span serves, PieceText& out);
 
 // The operands of `and`, `or` or a comparison that Python may not come to, and that tracing evaluates all the same.
 std::vector<NodeId> later_operands(const Tree& tree, NodeId id);
 
-// Whether a test awaits or yields, or assigns in an operand that stands in a lambda when it is traced.
+// Whether a test awaits or yields, or assigns in an operand that stands in a lambda when it is traced, or asks there
+// who it is in: `super()`.
 bool binds_late_or_waits(const Tree& tree, NodeId test);
 
 // Whether evaluating it twice, or in a lambda, could mean something else: it assigns, awaits or yields.

@@ -43,8 +43,10 @@ from graphmend._torch.dropouts import dropouts_passed_on
 from graphmend._torch.formats import formats_kept
 from graphmend._torch.frames import FrameView, can_wrap_frame, frame_that_calls, know_code, run_once_as_it_is
 from graphmend._torch.identity import identities_known
+from graphmend._torch.raised import exceptions_in_vain
 from graphmend._torch.settings import HAVE_SETTINGS, has_setting, patch_for, whole_guards
 
+_RAISES = "it may raise, and is evaluated though the program may not come to it"
 # A frame with more places than this is given up, so that nothing goes on for ever.
 _MAX_ROUNDS = 500
 # A frame that raises this often while it is traced is compiled up to the raise.
@@ -213,8 +215,19 @@ class MendingCallback:
         # What an effect shows, and what decides a check, is all in the graph: guards must miss no change of it.
         guards = whole_guards(lambda: self.backend.frame.has_transaction)
         identities = identities_known(self.backend.trace_without)
-        with guards, identities, formats_kept(), dropouts_passed_on(), patch_for(self.backend.frame.set_for):
+        raised = exceptions_in_vain(self._note_raised)
+        with guards, identities, raised, formats_kept(), dropouts_passed_on(), patch_for(self.backend.frame.set_for):
             yield
+
+    def _note_raised(self, file: str, line: int, is_operand: bool) -> None:
+        """Begins the trace anew if what raised is evaluated though Python may not come to it: a handler of the
+        program's would take the exception for its own."""
+        meant = {"check", "select", "speculate"} if is_operand else {"select", "postpone"}
+        selected = self.backend.frame.selected
+        for site, kind in mended_code.sites_around(file, line).items():
+            runs = kind != "select" or is_operand or site in selected
+            if kind in meant and runs and site not in self.backend.declined:
+                self.backend.trace_without(site, _RAISES)
 
     def _fix_attributes(self, code: CodeType) -> bool:
         """Traces counters as the numbers that they are, if that is not so already: Dynamo cannot make a text that the

@@ -4,7 +4,7 @@ from typing import Any
 
 import torch
 
-from graphmend._mending.marks_asked import decline
+from graphmend._mending.marks_asked import decline, is_declined
 from graphmend._torch.variables import reads_plainly
 
 
@@ -13,6 +13,8 @@ def is_plain(site: str, *read: tuple[Any, ...]) -> bool:
 
     Of each there is a value, and the names of the attributes that lead from there to what is meant.
     """
+    if is_declined(site):
+        return False
     for path in read:
         if not _leads_to_plain(path):
             return bool(decline(site, "it works on an object that is neither a tensor nor a plain value"))

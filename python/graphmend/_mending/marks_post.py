@@ -153,12 +153,28 @@ def middle(value: Any) -> Any:
 
 
 def compared(numbers: str, by: str, left: Any, right: Any) -> Any:
-    """A comparison of which the left or the right side (`numbers`) is a Python number in eager."""
-    if numbers == "l":
+    """A comparison of which the left or the right side (`numbers`), or either, is a Python number in eager."""
+    if numbers == "lr" and isinstance(left, torch.Tensor) and isinstance(right, torch.Tensor):
+        return _compared_exactly(by, left, right)
+    if numbers == "l" or (numbers == "lr" and isinstance(left, torch.Tensor)):
         left = _beside(left, right)
     else:
         right = _beside(right, left)
     return _COMPARISONS[by](left, right)
+
+
+def _compared_exactly(by: str, left: torch.Tensor, right: torch.Tensor) -> Any:
+    """A whole number and a fraction compare as the fractions do that they are, unless these are the same."""
+    compare = _COMPARISONS[by]
+    if right.dtype == torch.int64 and left.dtype == torch.float64:
+        left, right, compare = right, left, _COMPARISONS[_TURNED[by]]
+    if left.dtype != torch.int64 or right.dtype != torch.float64:
+        return compare(left, right)
+    rounded = left.double()
+    # Whole numbers end here.
+    has_whole = right < 2.0**63
+    same = compare(torch.where(has_whole, left, -1), torch.where(has_whole, right, 0.0).long())
+    return torch.where(rounded == right, same, compare(rounded, right))
 
 
 def _beside(number: Any, other: Any) -> Any:
@@ -188,6 +204,10 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
     "!=": operator.ne,
 }
+
+
+# What a comparison is when its sides are exchanged.
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 
 
 def truth(value: Any) -> Any:
@@ -228,12 +248,17 @@ def negate(value: Any) -> Any:
     return not value
 
 
+def in_vain(operand: Callable[[], Any]) -> Any:
+    """An operand that Python may not come to: what it raises must not be seen."""
+    return as_tensor(operand())
+
+
 def either(left: Any, right: Callable[[], Any]) -> Any:
     """`left or right()`"""
     left = as_tensor(left)
     if not isinstance(left, torch.Tensor) or left.numel() != 1:
         return left or right()
-    other = as_tensor(right())
+    other = in_vain(right)
     if isinstance(other, torch.Tensor) and other.numel() == 1:
         return torch.logical_or(as_flag(left), as_flag(other))
     return True if other else left
@@ -244,7 +269,7 @@ def both(left: Any, right: Callable[[], Any]) -> Any:
     left = as_tensor(left)
     if not isinstance(left, torch.Tensor) or left.numel() != 1:
         return left and right()
-    other = as_tensor(right())
+    other = in_vain(right)
     if isinstance(other, torch.Tensor) and other.numel() == 1:
         return torch.logical_and(as_flag(left), as_flag(other))
     return left if other else False

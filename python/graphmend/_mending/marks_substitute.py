@@ -137,7 +137,7 @@ def target(site: str, name: str, owner: Any, new: bool | None = None) -> Any:
         return owner
     if name == "data":
         return DataOf(owner, lambda fits: _note(site) if fits else decline(site, _UNFIT))
-    if name == "requires_grad" and owner.requires_grad == new:
+    if name == "requires_grad" and owner.requires_grad == new and owner.is_leaf:
         _note(site)
         return _Nowhere()
     decline(site, _UNFIT)

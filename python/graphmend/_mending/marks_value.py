@@ -10,6 +10,9 @@ from graphmend._mending.marks_asked import carries, decline, mends_apply, own_ba
 from graphmend._mending.marks_post import as_flag, as_tensor
 from graphmend._torch.tracing import TraceAgain, assume_constant_result, last_wanted, trace_attempt
 
+# Up to here, fractions have all whole numbers.
+_EXACT = 2**53
+
 
 @assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
 def _learn(site: str) -> str:
@@ -111,6 +114,7 @@ def value(site: str, kind: str, tensor: Any) -> Any:
         and (kind == "tolist" or tensor.numel() == 1)
         # Not all of its numbers can be converted.
         and (kind != "int" or tensor.dtype != torch.uint64)
+        and (kind not in ("int", "float") or not tensor.is_complex())
     ):
         predicted = expect(site, tensor if kind == "tolist" else tensor.reshape(()))
         if predicted is not None and (kind != "int" or -math.inf < predicted < math.inf):
@@ -144,7 +148,9 @@ def as_number(site: str, argument: Any) -> Any:
     """What a function of `math` is given; a tensor as the number that it stands for"""
     if not torch.compiler.is_dynamo_compiling() or not is_plain_tensor(argument) or argument.is_complex():
         return argument
-    return value(site, "float" if argument.is_floating_point() else "int", argument)
+    number = value(site, "float" if argument.is_floating_point() else "int", argument)
+    # Some functions of `math` take a tensor for the fraction that it is.
+    return argument if type(number) is int and abs(number) > _EXACT else number
 
 
 def whole(site: str, tensor: Any) -> Any:
@@ -169,6 +175,9 @@ def index(site: str, owner: Any, bound: Any) -> Any:
         holds_tensor = any(isinstance(size, torch.Tensor) for size in bound)
         return type(bound)([index(site, owner, size) for size in bound]) if holds_tensor else bound
     if not isinstance(bound, torch.Tensor) or bound.numel() != 1:
+        return bound
+    # Not all that has a size takes these for one.
+    if bound.dtype == torch.bool or bound.is_complex():
         return bound
     if not bound.is_floating_point():
         predicted = expect(site, bound.reshape(()))

@@ -214,6 +214,18 @@ def sites(place: Place | Break) -> dict[str, str]:
     return {mend.site: mend.kind for mend in mends if mend.line == place.line}
 
 
+def sites_around(file_name: str, line: int) -> dict[str, str]:
+    """The sites of the mends whose statements go over a line, and what kind of mend each is."""
+    found = {}
+    for (file, _, _), source in _sources.items():
+        if file == file_name and source.mended:
+            lines = mended_file.Positions(source.source)
+            for mend in source.mended.mends:
+                if lines.position(mend.start)[0] <= line <= lines.position(mend.end)[0]:
+                    found[mend.site] = mend.kind
+    return found
+
+
 def likes(place: Place) -> dict[int, dict[str, str]]:
     """The sites of the mends of what is like a place, by their lines: mended with it, before it could break."""
     sources = [source for (file, _, _), source in _sources.items() if file == place.file and source.mended]

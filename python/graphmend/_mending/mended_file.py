@@ -9,8 +9,10 @@ import __future__
 
 import ast
 import bisect
+import contextlib
 import struct
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
@@ -177,21 +179,42 @@ def relocate(tree: ast.AST, mended: Positions, pieces: tuple[Piece, ...], origin
         positioned.end_lineno, positioned.end_col_offset = start if is_added else max(start, end)
 
 
+@contextlib.contextmanager
+def _warned_before() -> Iterator[None]:
+    """Inside, the compiler does not tell again what it told of the user's text when that was imported.
+
+    `warnings.catch_warnings` would make Python forget which warnings were shown already.
+    """
+    quiet = [("ignore", None, kind, None, 0) for kind in (SyntaxWarning, DeprecationWarning)]
+    filters: list[Any] = warnings.filters  # type: ignore[assignment]
+    filters[:0] = quiet
+    try:
+        yield
+    finally:
+        for each in quiet:
+            filters.remove(each)
+
+
+def _parsed(text: str, file_name: str) -> ast.Module:
+    with _warned_before():
+        return ast.parse(text, file_name)
+
+
 def compile_text(source: bytes, file_name: str, flags: int) -> CodeType:
     """The file as it is."""
-    return _code(ast.parse(source.decode("utf-8"), file_name), file_name, flags)
+    return _code(_parsed(source.decode("utf-8"), file_name), file_name, flags)
 
 
 def compile_module(source: bytes, mended: MendedText, file_name: str, flags: int) -> CodeType:
     """The mended module's code, with the user's positions. `flags` are the future features of the running code."""
-    tree = ast.parse(mended.text.decode("utf-8"), file_name)
+    tree = _parsed(mended.text.decode("utf-8"), file_name)
     relocate(tree, Positions(mended.text), mended.pieces, Positions(source))
     return _code(tree, file_name, flags)
 
 
 def compile_outlined(source: bytes, mend: Mend, file_name: str, flags: int) -> CodeType:
     """The code that defines a postponed statement's function; it binds the function's name."""
-    tree = ast.parse(mend.outlined, file_name)
+    tree = _parsed(mend.outlined, file_name)
     relocate(tree, Positions(mend.outlined.encode()), mend.pieces, Positions(source))
     if mend.class_name:
         # Private names are spelled after the class they stand in.
@@ -204,5 +227,6 @@ def compile_outlined(source: bytes, mend: Mend, file_name: str, flags: int) -> C
 
 
 def _code(tree: ast.Module, file_name: str, flags: int) -> CodeType:
-    code: CodeType = compile(tree, file_name, "exec", flags=flags & _FUTURE_FLAGS, dont_inherit=True)
+    with _warned_before():
+        code: CodeType = compile(tree, file_name, "exec", flags=flags & _FUTURE_FLAGS, dont_inherit=True)
     return code
