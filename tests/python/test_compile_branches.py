@@ -486,5 +486,6 @@ def test_a_function_is_not_traced_for_each_of_its_tests() -> None:
     assert entries == [
         (first + at, mend) for at, mend in ((1, "check"), (3, "check"), (5, "select"), (8, "check"), (12, "select"))
     ]
-    assert "before it could break" in compiled.report.mended[-1].message
+    assert {entry.gb_type for entry in compiled.report.mended} == {"Data-dependent branching"}
+    assert f"mended with line {first + 1}, before it could break" in compiled.report.mended[-1].message
     same_program(many_tests, calls, __file__)

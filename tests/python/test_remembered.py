@@ -78,9 +78,8 @@ def test_a_later_process_traces_less(tmp_path: Path) -> None:
     # The print, which takes the log with it, and the check are known; numbers that are symbols, and predictions, are
     # found anew.
     assert (again, fewer) == (first, traces - 2)
-    assert [entry["mend"] for entry in records(tmp_path)["records"]["with predictions"]["breaks"]] == [
-        *("postpone", "postpone", "check")
-    ]
+    breaks = records(tmp_path)["records"]["with predictions"]["breaks"]
+    assert [entry["mend"] for entry in breaks] == ["postpone", "postpone", "check"]
     # Without a memory all is as it was.
     assert run(tmp_path, GRAPHMEND_REMEMBER="0") == (first, traces)
 

@@ -331,10 +331,13 @@ class MendingCallback:
         marked = self.backend.frame.marked
         known = {_place(entry) for entry in self.report.breaks}
         again = [mended_code.broken[site] for site in self.backend.frame.marked & mended_code.broken.keys()]
-        for entry in sorted(again, key=lambda entry: (entry.file, entry.line, entry.column or 0)):
+        for entry in sorted(again, key=lambda entry: (entry.file, entry.line)):
             if _place(entry) not in known:
                 known.add(_place(entry))
                 self.report.mended.append(entry)
+        if again:
+            files = list(dict.fromkeys(entry.file for entry in self.report.mended))
+            self.report.mended.sort(key=lambda entry: (files.index(entry.file), entry.line, entry.column or 0))
         for i, entry in enumerate(self.report.mended):
             kinds = [kind for site, kind in entry.sites if site in marked]
             if kinds and entry.mend not in kinds:
@@ -382,8 +385,7 @@ class MendingCallback:
             around=place.around,
         )
         if is_mended:
-            mended_code.broken.update((site, entry) for site in mended_code.sites(place))
-            self._note_likes(place, entry)
+            mended_code.note_broken(entry)
         else:
             # It may have been mended, and declined while it was traced.
             self.report.mended[:] = [each for each in self.report.mended if _place(each) != _place(entry)]
@@ -391,16 +393,6 @@ class MendingCallback:
         if _place(entry) not in map(_place, entries):
             entries.append(entry)
         return is_mended
-
-    def _note_likes(self, place: Place, entry: Break) -> None:
-        """Keeps what to say of places that were mended with this one, should they be part of a graph."""
-        for line, sites in mended_code.likes(place).items():
-            message = f"mended with line {place.line}, before it could break\n{entry.message}"
-            like = dataclasses.replace(
-                entry, line=line, message=message, column=None, end_column=None, sites=tuple(sites.items())
-            )
-            for site in sites:
-                mended_code.broken.setdefault(site, like)
 
     def _find_mend(self, place: Place, code: CodeType) -> tuple[Place, Mend | str]:
         """The place that is mended, which may be one around it, and the mend; or the reason why there is none."""

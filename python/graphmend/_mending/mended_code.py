@@ -28,6 +28,8 @@ from graphmend._mending.traced import Traced
 from graphmend._reporting.report import Break
 from graphmend._torch.breaks import Place
 
+# What is said of a place in the stead of Dynamo's type of its break, if that is not known.
+_AHEAD = "Mended before it could break"
 # How Dynamo names what comes after a break.
 _RESUMED = "torch_dynamo_resume_in_"
 
@@ -226,11 +228,20 @@ def sites_around(file_name: str, line: int) -> dict[str, str]:
     return found
 
 
-def likes(place: Place) -> dict[int, dict[str, str]]:
-    """The sites of the mends of what is like a place, by their lines: mended with it, before it could break."""
-    sources = [source for (file, _, _), source in _sources.items() if file == place.file and source.mended]
-    mends = [mend for source in sources if source.mended for mend in source.mended.mends if mend.like == place.line]
-    return {line: sites(dataclasses.replace(place, line=line)) for line in {mend.line for mend in mends}}
+def note_broken(entry: Break) -> None:
+    """Keeps what to say of a place that is mended, and of those that were mended with it, should a graph have them."""
+    broken.update(dict.fromkeys(sites(entry), entry))
+    sources = [source for (file, _, _), source in _sources.items() if file == entry.file and source.mended]
+    mends = [mend for source in sources if source.mended for mend in source.mended.mends if mend.like == entry.line]
+    for line in {mend.line for mend in mends}:
+        like = dataclasses.replace(entry, line=line, column=None, end_column=None)
+        found = sites(like)
+        # Tests break for one reason, what talks for many.
+        gb_type = _AHEAD if "postpone" in found.values() else entry.gb_type
+        message = f"It was mended with line {entry.line}, before it could break."
+        like = dataclasses.replace(like, gb_type=gb_type, message=message, sites=tuple(found.items()))
+        for site in found:
+            broken.setdefault(site, like)
 
 
 def note_silent(site: str, name: str) -> None:
@@ -364,8 +375,7 @@ class MendedSource:
         self.substitutes = set(record.substitutes)
         self.kept = set(self.lines)
         for line in self.lines:
-            found = sites(known[line])
-            broken.update(dict.fromkeys(found, dataclasses.replace(known[line], sites=tuple(found.items()))))
+            note_broken(dataclasses.replace(known[line], sites=tuple(sites(known[line]).items())))
 
     def mend_function(self, code: CodeType) -> None:
         line = min(_lines(code))
