@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from compiled_calls import differences, observe, plain, seed
+from compiled_calls import Seen, differences, observe, plain, seed
 
 from graphmend._mending.compile import compile as mended_compile
 
@@ -33,6 +33,18 @@ def loaded(path: Path) -> Any:
     return module
 
 
+def shown(call: Any, args: Any, path: Path) -> tuple[Seen, list[tuple[str, str, int]]]:
+    """All that a call does, and what is warned of in the program's file; torch warns on its own account."""
+    seed()
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        seen = observe(call, args, str(path))
+    # Breaks that are left show in the frames of exceptions.
+    seen.error = seen.error[:2] if seen.error is not None else None
+    warned = [(type(each.message).__name__, str(each.message), each.lineno) for each in told]
+    return seen, [each for each, where in zip(warned, told, strict=True) if where.filename == str(path)]
+
+
 @pytest.mark.parametrize("speculate", [True, False], ids=["speculate", "exact"])
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
 def test_it_does_what_eager_does(path: Path, speculate: bool) -> None:
@@ -40,13 +52,9 @@ def test_it_does_what_eager_does(path: Path, speculate: bool) -> None:
     torch._dynamo.reset()
     compiled = mended_compile(mended.f, backend="eager", speculate=speculate)
     for i in range(len(original.CALLS)):
-        seed()
-        expected = observe(original.f, original.CALLS[i], str(path))
-        seed()
-        seen = observe(compiled, mended.CALLS[i], str(path))
-        for each in (expected, seen):
-            # Breaks that are left show in the frames of exceptions.
-            each.error = each.error[:2] if each.error is not None else None
+        expected, warned = shown(original.f, original.CALLS[i], path)
+        seen, warned_mended = shown(compiled, mended.CALLS[i], path)
         assert not (found := differences(expected, seen, f"call {i}")), "\n" + "\n".join(found)
+        assert warned_mended == warned
         if hasattr(original, "state"):
             assert plain(mended.state()) == plain(original.state())

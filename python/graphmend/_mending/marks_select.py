@@ -4,6 +4,7 @@ from typing import Any
 
 import torch
 
+from graphmend._mending import mended_code
 from graphmend._mending.marks_asked import decline, is_declined, own_backend, trace_again_without
 from graphmend._mending.marks_post import as_flag, checks
 from graphmend._torch.tracing import assume_constant_result
@@ -19,7 +20,16 @@ def _note_selected(site: str) -> bool:
 
 def may_select(site: str) -> bool:
     """Whether it is to be found out if all sides can be computed; asked before the tests are evaluated."""
-    return checks() and not is_declined(site)
+    return checks() and not is_declined(site) and not _breaks_inside(site)
+
+
+@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+def _breaks_inside(site: str) -> bool:
+    """Whether the graph would end among the sides, where it may: they would be joined outside of it."""
+    backend = own_backend()
+    if backend is None or not backend.frame.goes_on:
+        return False
+    return any(inner in backend.declined for inner in mended_code.selected_inside(site))
 
 
 def selects(site: str, tests: tuple[Any, ...], *assigned: tuple[Any, str]) -> bool:
@@ -48,6 +58,8 @@ def _is_plain_attribute(owner: Any, name: str) -> bool:
 
 def join(site: str, tests: tuple[torch.Tensor, ...], sides: tuple[tuple[Any, ...], ...]) -> tuple[Any, ...]:
     """Each name's value on the side that was meant: that of the first test that holds, else of the last side."""
+    if not torch.compiler.is_dynamo_compiling() or is_declined(site):
+        return tuple(_meant(tests, sides))
     values = sides[-1]
     for i in range(len(tests) - 1, -1, -1):
         flag = as_flag(tests[i])
@@ -57,6 +69,15 @@ def join(site: str, tests: tuple[torch.Tensor, ...], sides: tuple[tuple[Any, ...
             joined.append(_pick(site, flag, sides[i][k], values[k]) if same is None else joined[same])
         values = tuple(joined)
     return values
+
+
+@torch.compiler.disable  # type: ignore[untyped-decorator,unused-ignore]
+def _meant(tests: tuple[torch.Tensor, ...], sides: tuple[tuple[Any, ...], ...]) -> tuple[Any, ...]:
+    """As `join` does it where a break has come before it: the tests have values there."""
+    for test, side in zip(tests, sides, strict=False):
+        if test:
+            return side
+    return sides[-1]
 
 
 def _joined_before(one: tuple[Any, ...], other: tuple[Any, ...], at: int) -> int | None:

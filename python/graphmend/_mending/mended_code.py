@@ -262,6 +262,14 @@ def selected_around(place: Place) -> list[str]:
     return found
 
 
+def selected_inside(site: str) -> list[str]:
+    """The sites of branches that are selected, inside of one that is."""
+    mends = [mend for source in _sources.values() if source.mended for mend in source.mended.mends]
+    around = [mend for mend in mends if mend.site == site]
+    inside = [mend for mend in mends if any(each.start < mend.start and mend.end <= each.end for each in around)]
+    return [mend.site for mend in inside if mend.kind == "select"]
+
+
 def _offset(source: bytes, line: int) -> int:
     """Where the text of a line begins."""
     before = source.splitlines(keepends=True)[: line - 1]
