@@ -2,6 +2,8 @@
 // What is neither of these is copied.
 #include "mend/traced_condition.h"
 
+#include <algorithm>
+#include <span>
 #include <vector>
 
 namespace graphmend {
@@ -158,6 +160,8 @@ class TracedTest {
     const std::string_view method = context_.token_at(tree[callee].last_token);
     if (method != "item" && method != "equal" && method != "allclose") return false;
     const bool of_torch = context_.text_of(receiver) == "torch";
+    // The program may call something else so.
+    if (of_torch && !is_import(receiver)) return false;
     if (method == "item" && (of_torch || !has_plain_arguments(id, 0))) return false;
     if (method == "equal" && !has_plain_arguments(id, of_torch ? 2 : 1)) return false;
     out_.add("__graphmend__." + std::string(method == "item" ? "number" : method), serves_);
@@ -174,6 +178,15 @@ class TracedTest {
     if (has_keywords) writes_arguments(id, true);
     out_.add("))", serves_);
     return true;
+  }
+
+  // Whether a name stands for nothing but the module of that name.
+  bool is_import(NodeId name) const {
+    const SymbolId variable = scopes_.binding(name);
+    const auto sites = variable ? scopes_.sites(variable) : std::span<const NodeId>();
+    return std::all_of(sites.begin(), sites.end(), [&](NodeId site) {
+      return context_.tree.kind(site) == NodeKind::Alias && context_.text_of(site) == context_.text_of(name);
+    });
   }
 
   // Those by position, or those by keyword; whether there are any of the latter.

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from compiled_calls import same_program
+from compiled_calls import reasons, same_program
 
 from graphmend._mending.compile import compile as mended_compile
 
@@ -30,6 +30,20 @@ def test_recurrent_modules_are_captured(kind: Any) -> None:
     assert compiled.report.left == []
     assert {entry.mend for entry in compiled.report.mended} == {"setting"}
     assert compiled.report.graphs == 1
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+@pytest.mark.parametrize("kind", [torch.nn.RNN, torch.nn.GRU, torch.nn.LSTM])
+def test_dropouts_between_recurrent_layers_are_kept(kind: Any, backend: str) -> None:
+    reader = Reader(kind)
+    reader.inner.dropout = 0.5
+    compiled = same_program(reader, [(torch.rand(2, 5, 3),)] * 2, __file__, backend=backend)
+    assert reasons(compiled) == {"torch's compilers lose the dropout between recurrent layers"}
+    # Where it is off, nothing is lost.
+    compiled = mended_compile(reader.eval(), backend=backend)
+    x = torch.rand(2, 5, 3)
+    torch.testing.assert_close(compiled(x), reader(x))
+    assert compiled.report.left == []
 
 
 def test_settings_are_put_back() -> None:

@@ -5,10 +5,11 @@ function name, so that log records, warnings and tracebacks look as if the state
 """
 
 import ast
+import contextlib
 import logging
 import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import FunctionType
 
@@ -58,11 +59,25 @@ class Effect:
         place, values = rebuild(spec, ints, tensors)
         if travels:
             values[0] = receiver
-        with torch.set_grad_enabled(place.records):
+        with torch.set_grad_enabled(place.records), _default_type(place.default):
             if place.stack is None:
                 self.function(*values)
             else:
                 call_under(_stacks[place.stack], self.function, values)
+
+
+@contextlib.contextmanager
+def _default_type(default: torch.dtype) -> Iterator[None]:
+    """Inside, tensors of this type are shown without it."""
+    now = torch.get_default_dtype()
+    if now == default:
+        yield
+        return
+    torch.set_default_dtype(default)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(now)
 
 
 def _is_off(logger: object, method: str) -> bool:

@@ -216,8 +216,12 @@ class MendingCallback:
         guards = whole_guards(lambda: self.backend.frame.has_transaction)
         identities = identities_known(self.backend.trace_without)
         raised = exceptions_in_vain(self._note_raised)
-        with guards, identities, raised, formats_kept(), dropouts_passed_on(), patch_for(self.backend.frame.set_for):
+        settings = patch_for(self.backend.frame.set_for, self._refuse)
+        with guards, identities, raised, formats_kept(), dropouts_passed_on(), settings:
             yield
+
+    def _refuse(self, reason: str) -> None:
+        self.backend.frame.refusal = reason
 
     def _note_raised(self, file: str, line: int, is_operand: bool) -> None:
         """Begins the trace anew if what raised is evaluated though Python may not come to it: a handler of the

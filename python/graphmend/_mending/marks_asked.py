@@ -6,7 +6,14 @@ from typing import Any
 from graphmend._mending import mended_code
 from graphmend._mending.backend import MendedBackend
 from graphmend._torch.settings import TRACE_GRADIENTS
-from graphmend._torch.tracing import TraceAgain, assume_constant_result, in_higher_order_op, traced_backend, traced_code
+from graphmend._torch.tracing import (
+    TraceAgain,
+    assume_constant_result,
+    in_function_mode,
+    in_higher_order_op,
+    traced_backend,
+    traced_code,
+)
 
 
 def own_backend() -> MendedBackend | None:
@@ -40,6 +47,9 @@ def mends_apply() -> bool:
         return False
     if in_higher_order_op():
         backend.frame.trouble = "it stands in the body of a higher-order operator (checkpoint, cond, vmap, …)"
+        return False
+    if in_function_mode():
+        backend.frame.trouble = "a mode of the program's is asked for what torch's functions do"
         return False
     reason = backend.learnt(traced_code()).as_written
     if reason is not None:

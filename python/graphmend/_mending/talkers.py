@@ -39,7 +39,8 @@ def names_in(space: dict[str, Any]) -> list[str]:
     names = [] if "print" in space else ["print"]
     # A copy, which nothing can interrupt: Dynamo takes names away when compiled code is collected.
     for name, value in space.copy().items():
-        if isinstance(value, (logging.Logger, logging.LoggerAdapter)):
+        # What an adapter adds may be changed by the function: it is looked at when it is traced.
+        if isinstance(value, logging.Logger):
             if not _only_logs(value):
                 continue
             names += [f"{name}.*", *(f"!{name}.{method}" for method in _NO_TALK)]

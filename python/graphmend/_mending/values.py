@@ -31,6 +31,7 @@ _AGAIN = "A"
 # Only at the start.
 _STACK = "K"
 _NO_GRAD = "g"
+_DEFAULT = "d"
 
 # What is shown in the same way, or comes out of a graph as what it is.
 _TENSORS = (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
@@ -43,6 +44,8 @@ class Place(NamedTuple):
     stack: int | None
     # Whether gradients are recorded there.
     records: bool
+    # The default type, of which tensors are shown without it.
+    default: torch.dtype
 
 
 @assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
@@ -130,7 +133,9 @@ def describe_stack(number: int) -> str:
 
 def describe_mode() -> str:
     """What follows that."""
-    return "" if torch.is_grad_enabled() else _NO_GRAD
+    mode = "" if torch.is_grad_enabled() else _NO_GRAD
+    default = torch.get_default_dtype()
+    return mode if default == torch.float32 else mode + _DEFAULT + str(default) + ";"
 
 
 def rebuild(spec: str, ints: Iterable[int], tensors: Iterable[torch.Tensor]) -> tuple[Place, list[Any]]:
@@ -172,7 +177,11 @@ class _Reader:
             stack = int(self.field())
         records = not self.spec.startswith(_NO_GRAD, self.at)
         self.at += not records
-        return Place(stack, records)
+        default = torch.float32
+        if self.spec.startswith(_DEFAULT, self.at):
+            self.at += 1
+            default = getattr(torch, self.field().removeprefix("torch."))
+        return Place(stack, records, default)
 
     def value(self) -> Any:
         kind = self.spec[self.at]

@@ -9,11 +9,12 @@ of a graph know nothing of hooks and of what was computed outside; whether there
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch._dynamo
 from torch._dynamo import guards
+from torch._dynamo.variables.builder import VariableBuilder
 from torch._dynamo.variables.tensor import TensorVariable
 
 from graphmend._torch.replaced import replaced
@@ -60,15 +61,35 @@ def keep_backward_inside(is_ours: Callable[[], bool]) -> None:
     TensorVariable.method_backward = method_backward
 
 
-def patch_for(gb_types: Iterable[str]) -> contextlib.AbstractContextManager[Any]:
-    """The settings for these types of breaks."""
+@contextlib.contextmanager
+def patch_for(gb_types: Iterable[str], refuse: Callable[[str], Any]) -> Iterator[None]:
+    """The settings for these types of breaks; `refuse` gets the reason where one is not applied."""
     settings: dict[str, bool] = {}
     for gb_type in gb_types:
         settings |= _SETTINGS[gb_type]
     if not settings:
-        return contextlib.nullcontext()
-    context: contextlib.AbstractContextManager[Any] = torch._dynamo.config.patch(**settings)
-    return context
+        yield
+        return
+    with (
+        torch._dynamo.config.patch(**settings),
+        replaced((VariableBuilder, "wrap_module", lambda original: _keep_dropout(original, refuse))),
+    ):
+        yield
+
+
+def _keep_dropout(original: Any, refuse: Callable[[str], Any]) -> Any:
+    """As torch takes them apart for its compilers, recurrent layers lose the dropout between them."""
+
+    @functools.wraps(original)
+    def wrap_module(self: Any, value: Any) -> Any:
+        drops = isinstance(value, torch.nn.RNNBase) and value.dropout and value.num_layers > 1 and value.training
+        if not drops or not torch._dynamo.config.allow_rnn:
+            return original(self, value)
+        refuse("torch's compilers lose the dropout between recurrent layers")
+        with torch._dynamo.config.patch(allow_rnn=False):
+            return original(self, value)
+
+    return wrap_module
 
 
 def whole_guards(needed: Callable[[], bool]) -> contextlib.AbstractContextManager[None]:

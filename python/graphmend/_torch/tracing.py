@@ -25,6 +25,7 @@ from torch._dynamo.variables import functions
 from torch._dynamo.variables.functions import init_cellvars
 from torch._dynamo.variables.misc import ConstantLikeVariable, LoggingLoggerVariable, PythonModuleVariable
 from torch._dynamo.variables.user_defined import UserDefinedObjectVariable
+from torch.utils._device import DeviceContext
 
 from graphmend._torch.frames import own_code
 from graphmend._torch.markers import marker_name
@@ -194,6 +195,14 @@ def in_higher_order_op() -> bool:
     """Whether the code being traced is the body of a higher-order operator (cond, checkpoint, vmap, …)."""
     output = InstructionTranslator.current_tx().output
     return output.current_tracer.parent is not None
+
+
+def in_function_mode() -> bool:
+    """Whether a mode of the program's own may do something else where torch's functions are called."""
+    state = InstructionTranslator.current_tx().symbolic_torch_function_state
+    modes = state.mode_stack if state.torch_function_mode_enabled else ()
+    # A default device is a mode of torch's.
+    return any(mode.python_type() is not DeviceContext for mode in modes)
 
 
 def handles_exception() -> bool:
