@@ -289,7 +289,18 @@ def _checkpoint(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str,
 
 def _drawn(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
     """`random.random()`: a number between 0 and 1, drawn in the same way"""
-    return (random.uniform(0.0, 1.0),) if called is random.random and not args and not kwargs else None
+    if called is not random.random or args or kwargs:
+        return None
+    _note_drawn(site)
+    return (random.uniform(0.0, 1.0),)
+
+
+@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+def _note_drawn(site: str) -> bool:
+    backend = own_backend()
+    if backend is not None:
+        backend.frame.drawn.add(site)
+    return True
 
 
 def _of_sizes(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:

@@ -55,6 +55,24 @@ def is_drawn_number(node: torch.fx.Node) -> bool:
     return bool(inputs) and all(isinstance(each.meta["grapharg"].source, RandomValueSource) for each in inputs)
 
 
+def lends_its_type(graph: torch.fx.GraphModule) -> bool:
+    """Whether a number of Python's `random` meets a tensor whose type gives way to that of a tensor of one double: one
+    of integers, or of one number."""
+    drawn = [
+        node
+        for node in graph.graph.find_nodes(op="placeholder")
+        if isinstance(getattr(node.meta.get("grapharg"), "source", None), RandomValueSource)
+    ]
+    for user in {user for node in drawn for user in node.users}:
+        for operand in user.all_input_nodes:
+            value = operand.meta.get("example_value")
+            if operand in drawn or not isinstance(value, torch.Tensor):
+                continue
+            if not value.is_floating_point() or value.dim() == 0:
+                return True
+    return False
+
+
 def as_drawn(graph: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> list[Any]:
     """The inputs for which a graph is compiled, with numbers of Python's `random` in the precision in which they come.
 
