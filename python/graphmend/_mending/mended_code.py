@@ -221,9 +221,8 @@ def sites_around(file_name: str, line: int) -> dict[str, str]:
     found = {}
     for (file, _, _), source in _sources.items():
         if file == file_name and source.mended:
-            lines = mended_file.Positions(source.source)
             for mend in source.mended.mends:
-                if lines.position(mend.start)[0] <= line <= lines.position(mend.end)[0]:
+                if source.positions.position(mend.start)[0] <= line <= source.positions.position(mend.end)[0]:
                     found[mend.site] = mend.kind
     return found
 
@@ -338,6 +337,10 @@ class MendedSource:
             self.originals = list(_codes(mended_file.compile_text(self.source, file_name, flags)))
         except (SyntaxError, ValueError):
             self.trouble = "its source does not compile"
+
+    @functools.cached_property
+    def positions(self) -> mended_file.Positions:
+        return mended_file.Positions(self.source)
 
     def has(self, code: CodeType) -> bool:
         """Whether this is code of the file; what is traced may be mended already."""
