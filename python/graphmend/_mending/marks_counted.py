@@ -5,6 +5,7 @@ from typing import Any
 import torch
 
 from graphmend._mending.marks_value import expect, is_plain_tensor
+from graphmend._torch.variables import is_module
 
 _OPERANDS = {
     "unique": ("input", "sorted", "return_inverse", "return_counts", "dim"),
@@ -15,8 +16,8 @@ _OPERANDS = {
 
 def counted(site: str, name: str, owner: Any, /, *args: Any, **named: Any) -> Any:
     """`owner.name(…)`, of a tensor or of torch itself"""
-    if torch.compiler.is_dynamo_compiling() and (owner is torch or is_plain_tensor(owner)):
-        given = args if owner is torch else (owner, *args)
+    if torch.compiler.is_dynamo_compiling() and (is_module(owner, torch) or is_plain_tensor(owner)):
+        given = (owner, *args) if is_plain_tensor(owner) else args
         found = _counted(site, name, {**dict(zip(_OPERANDS[name], given, strict=False)), **named})
         if found is not None:
             return found

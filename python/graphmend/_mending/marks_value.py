@@ -9,6 +9,7 @@ from graphmend._mending import speculate
 from graphmend._mending.marks_asked import carries, decline, mends_apply, own_backend
 from graphmend._mending.marks_post import as_flag, as_tensor
 from graphmend._torch.tracing import TraceAgain, assume_constant_result, last_wanted, trace_attempt
+from graphmend._torch.variables import is_module
 
 # Up to here, fractions have all whole numbers.
 _EXACT = 2**53
@@ -169,7 +170,8 @@ def index(site: str, owner: Any, bound: Any) -> Any:
     if not torch.compiler.is_dynamo_compiling():
         return bound
     is_known = type(owner) is list or type(owner) is tuple or is_plain_tensor(owner)
-    if owner is not None and owner is not torch and not is_known:
+    is_torch = is_module(owner, torch)
+    if owner is not None and not is_torch and not is_known:
         return bound
     if type(bound) is tuple or type(bound) is list:
         holds_tensor = any(isinstance(size, torch.Tensor) for size in bound)
@@ -183,7 +185,7 @@ def index(site: str, owner: Any, bound: Any) -> Any:
         predicted = expect(site, bound.reshape(()))
         return bound if predicted is None else int(predicted)
     # Where a tensor is made, its ends and steps may be fractions.
-    if owner is torch and is_plain_tensor(bound) and bound.dim() == 0 and not bound.requires_grad:
+    if is_torch and is_plain_tensor(bound) and bound.dim() == 0 and not bound.requires_grad:
         predicted = expect(site, bound)
         return bound if predicted is None else float(predicted)
     return bound
@@ -201,7 +203,7 @@ def each(site: str, name: str, values: Any) -> Any:
 
 def sized(site: str, name: str, owner: Any, /, *sizes: Any, **named: Any) -> Any:
     """`owner.name(sizes)`, where tensors may be among the sizes; of a function of torch's after the first argument."""
-    if torch.compiler.is_dynamo_compiling() and owner is torch.nn.functional:
+    if torch.compiler.is_dynamo_compiling() and is_module(owner, torch.nn.functional):
         sizes = (*sizes[:1], *[index(site, None, size) for size in sizes[1:2]], *sizes[2:])
         named = {key: index(site, None, size) if key in ("pad", "size") else size for key, size in named.items()}
     if torch.compiler.is_dynamo_compiling() and is_plain_tensor(owner):

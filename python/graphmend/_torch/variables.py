@@ -11,7 +11,9 @@ from types import MemberDescriptorType, ModuleType
 from typing import Any
 
 import torch
+from torch._dynamo.guards import GuardBuilder, install_guard
 from torch._dynamo.variables import ConstantVariable, ExceptionVariable, SymNodeVariable, TensorVariable
+from torch._dynamo.variables.misc import PythonModuleVariable
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 from graphmend._torch.graphs import storage_of
@@ -41,6 +43,16 @@ def traced_module(translator: Any) -> Any:
     while is_ours(translator.f_code.co_filename):
         translator = translator.parent
     return ConstantVariable.create(translator.f_globals.get("__name__", "__main__"))
+
+
+@on_variables
+def is_module(translator: Any, owner: Any, module: Any) -> Any:
+    """Whether it is this module; Dynamo has one variable for a module, and guards it only where it met it first."""
+    known, wanted = owner.realize(), module.realize()
+    found = isinstance(known, PythonModuleVariable) and known.value is wanted.value
+    if found and owner.source is not None:
+        install_guard(owner.source.make_guard(GuardBuilder.MODULE_MATCH))
+    return ConstantVariable.create(found)
 
 
 @on_variables
