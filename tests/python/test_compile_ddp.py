@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from compiled_calls import differences, free_port, module_state, observe, seed
+from compiled_calls import differences, end_process, free_port, module_state, observe, seed
 
 from graphmend._mending.compile import compile as mended_compile
 
@@ -68,7 +68,7 @@ def worker(rank: int, folder: str, port: int) -> None:
             parallel = mended_compile(parallel, backend="eager")
         results[name] = {"steps": train(parallel, model, rank), **module_state(model)}
     torch.save(results, Path(folder) / str(rank))
-    torch.distributed.destroy_process_group()
+    end_process()
 
 
 @pytest.mark.skipif(not torch.distributed.is_available(), reason="this torch has no distributed package")

@@ -12,7 +12,7 @@ pytest.importorskip("torch")
 
 import torch
 import torch.distributed as dist
-from compiled_calls import free_port
+from compiled_calls import end_process, free_port
 
 from graphmend._mending.compile import compile as mended_compile
 
@@ -61,8 +61,7 @@ def worker(rank: int, folder: str, port: int) -> None:
             results.append((function(x, rank), compiled(x, rank)))
         results.append((bool(compiled.report.left), function is fails_after_it))
     torch.save(results, Path(folder) / str(rank))
-    dist.barrier()
-    dist.destroy_process_group()
+    end_process()
 
 
 def test_two_processes_send_to_each_other(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from graphmend._reporting.report import Break
 from graphmend._torch.breaks import Place
 
 # What is said of a place in the stead of Dynamo's type of its break, if that is not known.
-_AHEAD = "Mended before it could break"
+AHEAD = "Mended before it could break"
 # How Dynamo names what comes after a break.
 _RESUMED = "torch_dynamo_resume_in_"
 
@@ -236,7 +236,7 @@ def note_broken(entry: Break) -> None:
         like = dataclasses.replace(entry, line=line, column=None, end_column=None)
         found = sites(like)
         # Tests break for one reason, what talks for many.
-        gb_type = _AHEAD if "postpone" in found.values() else entry.gb_type
+        gb_type = AHEAD if "postpone" in found.values() else entry.gb_type
         message = f"It was mended with line {entry.line}, before it could break."
         like = dataclasses.replace(like, gb_type=gb_type, message=message, sites=tuple(found.items()))
         for site in found:
