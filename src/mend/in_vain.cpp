@@ -33,7 +33,7 @@ bool is_asked_for(const MendContext& context, const Scopes& scopes, NodeId name)
 
 // `__x` in class C is `_C__x`.
 std::string attribute_name(const MendContext& context, NodeId attribute) {
-  const std::string name(context.token_at(context.tree[attribute].last_token));
+  std::string name(context.token_at(context.tree[attribute].last_token));
   const NodeId around =
       name.starts_with("__") && !name.ends_with("__") ? context.enclosing(attribute, NodeKind::ClassDef) : NodeId();
   if (!around) return name;
