@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "base/one_of.h"
 #include "facts/uses_builder.h"
 #include "parse/views.h"
 
@@ -15,11 +16,6 @@ constexpr std::array<std::string_view, 3> kReadEverythingMethods = {"currentfram
 // They use a generator up before they return, and keep nothing of it.
 constexpr std::array<std::string_view, 11> kConsumers = {"all", "any", "dict",   "frozenset", "list", "max",
                                                          "min", "set", "sorted", "sum",       "tuple"};
-
-template <size_t N>
-bool is_one_of(std::string_view word, const std::array<std::string_view, N>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <string_view>
 
+#include "base/one_of.h"
 #include "mend/talks.h"
 
 namespace graphmend {
@@ -18,11 +19,6 @@ constexpr std::array<std::string_view, 22> kComputed = {
     "max", "mean", "median", "min", "norm",   "prod",   "rand",          "randn",   "std",      "sum",   "var"};
 // What gives Python's own values.
 constexpr std::array<std::string_view, 5> kRead = {"allclose", "equal", "item", "numpy", "tolist"};
-
-template <size_t n>
-bool is_one_of(std::string_view name, const std::array<std::string_view, n>& names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 // Whether Python is asked for the truth of what torch computes. What is read as a number breaks for another reason.
 bool asks_torch(const MendContext& context, NodeId test) {
@@ -41,27 +37,19 @@ bool asks_torch(const MendContext& context, NodeId test) {
   return asks;
 }
 
-bool is_test(NodeKind kind) { return kind == NodeKind::If || kind == NodeKind::Elif || kind == NodeKind::Assert; }
-
 }  // namespace
 
 std::vector<NodeId> places_like(const MendContext& context, const Scopes& scopes, NodeId place) {
   const Tree& tree = context.tree;
   const NodeId function = context.enclosing(place, NodeKind::FunctionDef);
   const bool talks_too = talks(context, scopes, place) != Talks::No;
-  if (!function || !(talks_too || is_test(tree.kind(place)))) return {};
-  std::vector<NodeId> found;
-  for (NodeId id = function + 1; id < tree.end_of(function);) {
-    const NodeKind kind = tree.kind(id);
-    if (kind == NodeKind::FunctionDef || kind == NodeKind::ClassDef || kind == NodeKind::Lambda) {
-      id = tree.end_of(id);
-      continue;
-    }
+  if (!function || !(talks_too || context.is_test(place))) return {};
+  std::vector<NodeId> found = context.own_nodes(function);
+  std::erase_if(found, [&](NodeId id) {
     const bool is_like = talks_too ? talks(context, scopes, id) != Talks::No
-                                   : is_test(kind) && asks_torch(context, tree.first_child(id));
-    if (is_like && id != place) found.push_back(id);
-    ++id;
-  }
+                                   : context.is_test(id) && asks_torch(context, tree.first_child(id));
+    return !is_like || id == place;
+  });
   return found;
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "mend/mend.h"
 #include "parse/tree.h"
@@ -25,6 +26,24 @@ struct MendContext {
       id = tree.parent(id);
     } while (id && tree.kind(id) != kind);
     return id;
+  }
+
+  // The nodes of a function, without those of functions and classes inside of it.
+  std::vector<NodeId> own_nodes(NodeId function) const {
+    std::vector<NodeId> nodes;
+    for (NodeId id = function + 1; id < tree.end_of(function);) {
+      const NodeKind kind = tree.kind(id);
+      const bool is_another = kind == NodeKind::FunctionDef || kind == NodeKind::ClassDef || kind == NodeKind::Lambda;
+      if (!is_another) nodes.push_back(id);
+      id = is_another ? tree.end_of(id) : id + 1;
+    }
+    return nodes;
+  }
+
+  // Whether it asks for the truth of its first part, and may be mended as a whole.
+  bool is_test(NodeId id) const {
+    const NodeKind kind = tree.kind(id);
+    return kind == NodeKind::If || kind == NodeKind::Elif || kind == NodeKind::Assert;
   }
 
   // "a.b.c" of a Name or a chain of attributes on one; nothing for anything else.

@@ -5,6 +5,8 @@
 #include <array>
 #include <string_view>
 
+#include "base/one_of.h"
+
 namespace graphmend {
 
 namespace {
@@ -31,11 +33,6 @@ constexpr std::array<std::string_view, 12> kPureBuiltins = {"round", "abs",   "m
                                                             "list",  "tuple", "dict", "sorted", "zip", "enumerate"};
 constexpr std::array<std::string_view, 12> kTextMethods = {"format", "join",   "strip",   "lower",  "upper",  "ljust",
                                                            "rjust",  "center", "replace", "rstrip", "lstrip", "title"};
-
-template <size_t n>
-bool is_one_of(std::string_view name, const std::array<std::string_view, n>& names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 // One of these names, which nothing in the file binds: the statement and its function find the same under it.
 template <size_t n>

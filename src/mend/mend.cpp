@@ -154,7 +154,7 @@ class Mender {
       return true;
     }
     const bool substituted = !ahead_ && mend_substitutes(place, line);
-    if (kind == NodeKind::If || kind == NodeKind::Elif || kind == NodeKind::Assert) {
+    if (context_.is_test(place)) {
       if (auto checked = check(context_, facts(), place, reason)) {
         result_.mends.push_back({MendKind::Check, line, span, checked->site});
         edits_.push_back({checked->replaced, std::move(checked->test)});
@@ -190,22 +190,14 @@ class Mender {
 
   // Whatever may break in a function, what is nested in it left out.
   void mend_function(NodeId function, const LineIndex& lines) {
-    const Tree& tree = context_.tree;
     around_ = true;
-    for (NodeId id = function + 1; id < tree.end_of(function);) {
-      const NodeKind kind = tree.kind(id);
-      if (kind == NodeKind::FunctionDef || kind == NodeKind::ClassDef || kind == NodeKind::Lambda) {
-        id = tree.end_of(id);
-        continue;
-      }
-      const bool tests = kind == NodeKind::If || kind == NodeKind::Elif || kind == NodeKind::Assert;
+    const bool asks = context_.request.speculates || !context_.request.substitutes.empty();
+    for (NodeId id : context_.own_nodes(function)) {
       std::string reason;
-      const bool asks = context_.request.speculates || !context_.request.substitutes.empty();
-      const bool values = asks && node_group(kind) == NodeGroup::Statement;
-      if (tests || values || talks(context_, facts().scopes, id) != Talks::No) {
+      const bool values = asks && node_group(context_.tree.kind(id)) == NodeGroup::Statement;
+      if (context_.is_test(id) || values || talks(context_, facts().scopes, id) != Talks::No) {
         mend_place(id, lines.position(context_.span(id).start).line, reason);
       }
-      ++id;
     }
   }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/one_of.h"
 #include "mend/in_vain.h"
 
 namespace graphmend {
@@ -34,11 +35,6 @@ constexpr std::array<std::string_view, 22> kCostly = {"matmul",
                                                       "lstsq",
                                                       "multi_head_attention_forward",
                                                       "scaled_dot_product_attention"};
-
-template <size_t n>
-bool is_one_of(std::string_view name, const std::array<std::string_view, n>& names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 std::string_view last_name(const MendContext& context, NodeId callee) {
   const NodeKind kind = context.tree.kind(callee);

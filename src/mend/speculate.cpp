@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "base/one_of.h"
 #include "mend/in_vain.h"
 #include "mend/traced_condition.h"
 #include "parse/views.h"
@@ -27,11 +28,6 @@ constexpr std::array<std::string_view, 2> kSizedFunctions = {"pad", "interpolate
 
 // Functions and methods whose result is as long as there are different values.
 constexpr std::array<std::string_view, 3> kCounting = {"unique", "unique_consecutive", "bincount"};
-
-template <size_t n>
-bool is_one_of(std::string_view name, const std::array<std::string_view, n>& names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 class Speculation {
  public:

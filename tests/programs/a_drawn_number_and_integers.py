@@ -8,7 +8,8 @@ import torch
 def f(x, y):
     a = x * random.random()
     b = y * random.random()
-    return a, b, x.sum() * random.random(), y.sum() * random.random()
+    twice = random.random() * 2
+    return a, b, x.sum() * random.random(), y.sum() * random.random(), x + twice
 
 
 CALLS = [(torch.arange(3), torch.ones(3)), (torch.arange(4), torch.ones(2))]

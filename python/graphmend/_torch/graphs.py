@@ -58,18 +58,12 @@ def is_drawn_number(node: torch.fx.Node) -> bool:
 def lends_its_type(graph: torch.fx.GraphModule) -> bool:
     """Whether a number of Python's `random` meets a tensor whose type gives way to that of a tensor of one double: one
     of integers, or of one number."""
-    drawn = [
-        node
-        for node in graph.graph.find_nodes(op="placeholder")
-        if isinstance(getattr(node.meta.get("grapharg"), "source", None), RandomValueSource)
-    ]
-    for user in {user for node in drawn for user in node.users}:
-        for operand in user.all_input_nodes:
-            value = operand.meta.get("example_value")
-            if operand in drawn or not isinstance(value, torch.Tensor):
-                continue
-            if not value.is_floating_point() or value.dim() == 0:
-                return True
+    for node in graph.graph.nodes:
+        operands = [each for each in node.all_input_nodes if isinstance(each.meta.get("example_value"), torch.Tensor)]
+        others = [each.meta["example_value"] for each in operands if not is_drawn_number(each)]
+        gives_way = any(not value.is_floating_point() or value.dim() == 0 for value in others)
+        if len(others) < len(operands) and gives_way and not marker_name(node.target) and node.op != "output":
+            return True
     return False
 
 

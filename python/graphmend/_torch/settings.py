@@ -70,10 +70,8 @@ def patch_for(gb_types: Iterable[str], refuse: Callable[[str], Any]) -> Iterator
     if not settings:
         yield
         return
-    with (
-        torch._dynamo.config.patch(**settings),
-        replaced((VariableBuilder, "wrap_module", lambda original: _keep_dropout(original, refuse))),
-    ):
+    keeps = (VariableBuilder, "wrap_module", lambda original: _keep_dropout(original, refuse))
+    with torch._dynamo.config.patch(**settings), replaced(*([keeps] if "allow_rnn" in settings else [])):
         yield
 
 
@@ -83,7 +81,7 @@ def _keep_dropout(original: Any, refuse: Callable[[str], Any]) -> Any:
     @functools.wraps(original)
     def wrap_module(self: Any, value: Any) -> Any:
         drops = isinstance(value, torch.nn.RNNBase) and value.dropout and value.num_layers > 1 and value.training
-        if not drops or not torch._dynamo.config.allow_rnn:
+        if not drops:
             return original(self, value)
         refuse("torch's compilers lose the dropout between recurrent layers")
         with torch._dynamo.config.patch(allow_rnn=False):
