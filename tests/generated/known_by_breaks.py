@@ -62,7 +62,7 @@ def _levelled(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
         }
         if str(event.get("function", "")).startswith(_RESUME):
             event["function"] = event["function"].removeprefix(_RESUME).rpartition("_at_")[0]
-        if found and event["kind"] == found[-1]["kind"] == "stdout":
+        if found and event["kind"] == found[-1]["kind"] and event["kind"] in ("stdout", "stderr"):
             event = {**event, "text": found.pop()["text"] + event["text"]}
         found.append(event)
     return found
