@@ -20,7 +20,7 @@ import torch
 from compiled_calls import differences, numbers, observe, same_program
 from faulty_calls import InjectedError, Switch, failing
 
-from graphmend._mending import effects
+from graphmend._mending import effects, frames
 from graphmend._mending.compile import compile as mended_compile
 
 # torch warns on its own account.
@@ -295,3 +295,18 @@ def test_an_operator_that_does_more_than_compute_does_it_once() -> None:
 
         same_program(tells, numbers(1.0, 9.0, 2.0), __file__, frames=False)
         assert told == [1.0, 9.0, 2.0] * 2
+
+
+def test_a_frame_on_which_graphmend_fails_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    def trial() -> None:
+        raise InjectedError("inside of graphmend")
+
+    def talks(x: torch.Tensor) -> torch.Tensor:
+        print("sum", x.sum())
+        return x + 1
+
+    monkeypatch.setattr(frames, "trial", trial)
+    compiled = mended_compile(talks, backend="eager")
+    assert torch.equal(compiled(GOOD), GOOD + 1)
+    assert not compiled.report.whole
+    assert "left: graphmend could not trace it (InjectedError: inside of graphmend)" in str(compiled.report)

@@ -19,6 +19,7 @@ from graphmend._mending.backend import MendedBackend
 from graphmend._mending.learnt import Captures
 from graphmend._mending.mended_file import Mend
 from graphmend._mending.recovery import Recovery
+from graphmend._mending.scope import is_standard
 from graphmend._mending.substitutes import is_inside, names_for
 from graphmend._reporting.report import Break, Report
 from graphmend._torch.breaks import (
@@ -109,7 +110,7 @@ class MendingCallback:
                     result = None
                     break
                 # What a break has led into: how a record is made, say. In pieces it would gain nothing.
-                if mended_code.is_standard(code.co_filename) and not self.fullgraph:
+                if is_standard(code.co_filename) and not self.fullgraph:
                     self.backend.learnt(code).as_it_is = True
                     result = run_once_as_it_is()
                     break
@@ -186,6 +187,10 @@ class MendingCallback:
         for entry in places:
             if _place(entry) not in map(_place, self.report.left):
                 self.report.left.append(dataclasses.replace(entry, mend=None, reason=reason))
+        if not places and not mended_code.is_foreign(frame.f_code.co_filename):
+            # Nothing was mended yet: what failed is in graphmend, and plain `torch.compile` did what it does.
+            self._note(_function_place(frame.f_code, error), f"graphmend could not trace it ({_in_words(error)})")
+            self.report.calls += result.guarded_code is not None
         return result
 
     def _convert_with_breaks(self, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
@@ -418,6 +423,12 @@ class MendingCallback:
 def _function_place(code: CodeType, error: BaseException) -> Place:
     """A function as the place of what Dynamo says of all of it."""
     return Place(code.co_filename, code.co_firstlineno, code.co_name, str(getattr(error, "gb_type", "")), str(error))
+
+
+def _in_words(error: BaseException) -> str:
+    """The first line of what an exception says, with its type."""
+    first = str(error).strip().partition("\n")[0]
+    return f"{type(error).__name__}: {first}" if first else type(error).__name__
 
 
 def _place(entry: Break | Place) -> tuple[str, int]:

@@ -12,7 +12,6 @@ import functools
 import gc
 import itertools
 import re
-import sysconfig
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -70,7 +69,7 @@ def _start(code: CodeType, space: dict[str, Any], speculates: bool) -> None:
     file = code.co_filename
     with _lock:
         _started.add((file, id(space), speculates))
-        if _is_foreign(file) or not remembered.is_known(file) or not scope.is_mended(file, space):
+        if is_foreign(file) or not remembered.is_known(file) or not scope.is_mended(file, space):
             return
         source = _source_of(code, space, speculates)
         if not source.trouble and source.has(code) and not source.lines:
@@ -101,7 +100,7 @@ def mend(place: Place, traced: Traced, speculates: bool, only: frozenset[str] | 
     `traced` has the code that was traced, with its globals; `speculates`: values that Python needs may be predicted;
     `only`: the kinds of mends that are wanted, if not all.
     """
-    if _is_foreign(place.file):
+    if is_foreign(place.file):
         return "it is in torch or in the standard library"
     with _lock:
         found = _code_at(place, traced)
@@ -159,7 +158,7 @@ def _nameless(code: CodeType) -> Iterator[CodeType]:
 def mend_around(code: CodeType, space: dict[str, Any], speculates: bool) -> None:
     """Mends whatever a function has that may break, as one of its breaks stays: what comes behind that one is compiled
     in pieces, which are made of the code that is traced now."""
-    if _is_foreign(code.co_filename) or not scope.is_mended(code.co_filename, space):
+    if is_foreign(code.co_filename) or not scope.is_mended(code.co_filename, space):
         return
     with _lock:
         source = _source_of(code, space, speculates)
@@ -270,15 +269,6 @@ def selected_inside(site: str) -> list[str]:
 
 
 @functools.cache
-def _is_foreign(file: str) -> bool:
+def is_foreign(file: str) -> bool:
     """Whether a file belongs to torch or to Python: the breaks there are theirs, and theirs to mend."""
-    return Path(file).is_relative_to(Path(torch.__file__).parent) or is_standard(file)
-
-
-@functools.cache
-def is_standard(file: str) -> bool:
-    """Whether a file belongs to Python itself."""
-    path = Path(file)
-    if any(part in ("site-packages", "dist-packages") for part in path.parts):
-        return False
-    return any(path.is_relative_to(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib"))
+    return Path(file).is_relative_to(Path(torch.__file__).parent) or scope.is_standard(file)

@@ -26,12 +26,18 @@ def is_mended(file: str, space: Mapping[str, Any]) -> bool:
 @functools.cache
 def is_users(file: str) -> bool:
     """Whether a file is neither installed nor part of Python. What has no file (a notebook's cell) is the user's."""
-    if any(part in _INSTALLED for part in PurePath(file).parts):
-        return False
-    if file.startswith("<frozen"):
-        return False
+    return not (_is_installed(file) or file.startswith("<frozen") or is_standard(file))
+
+
+@functools.cache
+def is_standard(file: str) -> bool:
+    """Whether a file is part of Python itself."""
     own = os.path.realpath(file)
-    return not any(own.startswith(folder + os.sep) for folder in _standard_library())
+    return not _is_installed(file) and any(own.startswith(folder + os.sep) for folder in _standard_library())
+
+
+def _is_installed(file: str) -> bool:
+    return any(part in _INSTALLED for part in PurePath(file).parts)
 
 
 @functools.cache
