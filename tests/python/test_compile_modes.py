@@ -207,6 +207,33 @@ def test_activation_checkpointing(where: str, reentrant: bool) -> None:
         assert mended[i] in (eager[i], theirs[i]), "\n".join(differences(eager[i], mended[i]))
 
 
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+@pytest.mark.parametrize("calls_before", [0, 3])
+def test_predictions_around_which_a_checkpoint_stands(backend: str, calls_before: int) -> None:
+    """The recomputation comes when other values are predicted."""
+
+    def block(x: Any, k: Any) -> Any:
+        return torch.stack([torch.sin(x * (i + 1)) for i in range(int(k))]).sum(0)
+
+    def gradients(function: Any) -> Any:
+        leaves = [torch.arange(3.0, requires_grad=True) for _ in range(6)]
+        pairs = zip(leaves, [1, 2, 2, 2, 1, 3], strict=True)
+        for result in [checkpoint(function, x, torch.tensor(k), use_reentrant=False) for x, k in pairs]:
+            result.sum().backward()
+        return [x.grad for x in leaves]
+
+    torch._dynamo.reset()
+    compiled = mended_compile(block, backend=backend)
+    for _ in range(calls_before):
+        compiled(torch.arange(3.0, requires_grad=True), torch.tensor(2))
+    assert all(map(torch.equal, gradients(block), gradients(compiled)))
+    # Compiled with predictions before, it runs as written inside of the checkpoint.
+    if calls_before:
+        assert (compiled.report.calls, compiled.report.misses) == (15, 12)
+    else:
+        assert "hooks, as activation checkpointing has them" in str(compiled.report)
+
+
 def hook_on(calls: list[Any], name: str) -> Callable[..., Any]:
     def hook(module: Any, *args: Any) -> None:
         calls.append((name, type(module).__name__, [plain(arg) for arg in args]))

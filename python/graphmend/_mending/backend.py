@@ -17,6 +17,7 @@ from graphmend._mending import speculate
 from graphmend._mending.draws import draws_for_nothing, keep_draws, spell_out_draws
 from graphmend._mending.learnt import Learnt
 from graphmend._mending.lift import SHARED_MEMORY, CannotShowError, CannotUndoError, lift, remove_joined
+from graphmend._mending.numbers_apart import take_numbers
 from graphmend._mending.requirements import Required, require_apart, run_if_holds, take_requirements
 from graphmend._mending.returned import put_back, take_returned
 from graphmend._mending.traced import Traced
@@ -32,7 +33,7 @@ from graphmend._torch.graphs import (
     turn_asserts_into_checks,
 )
 from graphmend._torch.markers import marker_name
-from graphmend._torch.tracing import TraceAgain, draws_python_random, traced_code
+from graphmend._torch.tracing import RestartAnalysis, TraceAgain, draws_python_random, traced_code
 
 
 class FrameRecord(threading.local):
@@ -202,6 +203,7 @@ class MendedBackend:
         plan = self._plan(graph, changes_inputs=bool(apart))
         if plan is None and self._is_joined():
             required += apart
+        apart_numbers = take_numbers(graph) if plan is not None or self._is_joined() else None
         count = len(next(node for node in graph.graph.nodes if node.op == "output").args[0])
         draws = draws_for_nothing(graph) if plan is None else ()
         keep_draws(graph, draws)
@@ -214,6 +216,8 @@ class MendedBackend:
             compiled = self._compile(graph, as_drawn(graph, example_inputs), has_markers=bool(names), **kwargs)
         if draws:
             compiled = functools.partial(_first, count, compiled)
+        if apart_numbers is not None:
+            compiled = functools.partial(apart_numbers.run, compiled)
         if plan is not None:
             compiled = functools.partial(plan.run, compiled)
         if returned:
@@ -276,6 +280,9 @@ class MendedBackend:
         try:
             compiled: Callable[..., Any] = self.inner(graph, example_inputs, **kwargs)
             return compiled
+        except RestartAnalysis:
+            # A backend's way to tell Dynamo that a number cannot be a symbol.
+            raise
         except Exception as error:
             learnt = self.learnt(traced_code())
             # What is to blame may be the symbols; the frame is then traced again without them.

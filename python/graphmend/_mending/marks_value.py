@@ -8,6 +8,7 @@ import torch
 from graphmend._mending import speculate
 from graphmend._mending.marks_asked import carries, decline, mends_apply, own_backend
 from graphmend._mending.marks_post import as_flag, as_tensor
+from graphmend._torch.modes import saved_tensors_have_hooks
 from graphmend._torch.tracing import TraceAgain, assume_constant_result, last_wanted, trace_attempt
 from graphmend._torch.variables import is_module
 
@@ -25,6 +26,9 @@ def _learn(site: str) -> str:
         return ""
     frame = backend.frame
     if site in backend.declined:
+        return ""
+    if saved_tensors_have_hooks():
+        backend.declined[site] = "hooks, as activation checkpointing has them, would see what a wrong graph saves"
         return ""
     if frame.attempt is not trace_attempt():
         frame.attempt = trace_attempt()

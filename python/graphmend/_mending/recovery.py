@@ -13,6 +13,7 @@ from graphmend._mending.backend import MendedBackend
 from graphmend._mending.transaction import Miss
 from graphmend._reporting.report import Report
 from graphmend._torch.frames import all_positional, drop_compiled, set_eval_frame, skip_code
+from graphmend._torch.modes import saved_tensors_have_hooks
 
 # A compiled frame may run as written this often more than in a quarter of its calls, for other reasons than a
 # predicted value, which has a patience of its own.
@@ -48,6 +49,9 @@ class Recovery:
         self.runs += 1
         state = random.getstate() if self.draws else None
         try:
+            # They would see what a graph has saved that missed; and in the backward, another one may be predicted.
+            if self.keys and saved_tensors_have_hooks():
+                raise Miss(learnt=True)
             return FunctionType(self.compiled, self.globals, "", None, closure or None)(*values)
         except Miss as miss:
             # It would keep the call's values.
@@ -101,3 +105,4 @@ class Recovery:
 
 
 skip_code(Recovery.__call__.__code__)
+skip_code(saved_tensors_have_hooks.__code__)

@@ -12,7 +12,7 @@ from torch.fx._lazy_graph_module import _LazyGraphModule
 from torch.utils.checkpoint import CheckpointPolicy
 
 from graphmend._torch.markers import marker_name
-from graphmend._torch.modes import Modes
+from graphmend._torch.modes import Modes, saved_tensors_have_hooks
 from graphmend._torch.tensors import memory_of
 
 
@@ -377,4 +377,4 @@ def takes_gradients(node: torch.fx.Node) -> bool:
 
 def autograd_is_watched() -> bool:
     """Whether what autograd saves goes through somebody's hands, or what it computes is looked at."""
-    return torch.is_anomaly_enabled() or torch._C._autograd._top_saved_tensors_default_hooks(True) is not None
+    return torch.is_anomaly_enabled() or saved_tensors_have_hooks()

@@ -10,11 +10,18 @@ import torch
 _AUTOCAST_DEVICES = ("cpu", "cuda")
 
 
+def saved_tensors_have_hooks() -> bool:
+    """Whether somebody counts or keeps what autograd saves: activation checkpointing does, which runs a call again in
+    the backward and takes what is saved there for what was saved before."""
+    return torch._C._autograd._top_saved_tensors_default_hooks(True) is not None
+
+
 class Modes:
     """The modes of the moment in which it is made."""
 
     def __init__(self) -> None:
         self.grad = torch.is_grad_enabled()
+        self.dtype = torch.get_default_dtype()
         self.autocast = [torch.is_autocast_enabled(device) for device in _AUTOCAST_DEVICES]
         self.levels = torch._C._functorch.get_dynamic_layer_stack_depth()
         # Why saved tensors may have no hooks, if so.
@@ -24,6 +31,8 @@ class Modes:
         """Leaves what was entered since, and was not left."""
         torch._C._functorch.pop_dynamic_layer_stack_and_undo_to_depth(self.levels)
         torch.set_grad_enabled(self.grad)
+        if torch.get_default_dtype() != self.dtype:
+            torch.set_default_dtype(self.dtype)
         for device, was_on in zip(_AUTOCAST_DEVICES, self.autocast, strict=True):
             if torch.is_autocast_enabled(device) != was_on:
                 torch.set_autocast_enabled(device, was_on)

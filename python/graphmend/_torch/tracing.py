@@ -234,6 +234,9 @@ def traced_stack() -> list[tuple[str, int, str]]:
     ]
 
 
+RestartAnalysis = exc.RestartAnalysis
+
+
 class TraceAgain(exc.UnspecializeRestartAnalysis, exc.TensorifyScalarRestartAnalysis):  # type: ignore[misc,unused-ignore]
     """Raised by a backend: Dynamo traces the frame anew. The first base forgets the old attempt, the second passes."""
 
