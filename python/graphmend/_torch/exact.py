@@ -6,11 +6,13 @@ zero and `k != k` false, and NaN, infinities and roundings are nowhere. Where th
 
 import contextlib
 import operator
+from collections.abc import Iterator
 from typing import Any
 
 import sympy  # type: ignore[import-untyped,import-not-found,unused-ignore]
 import torch
-from torch._dynamo.variables import SymNodeVariable
+from torch._dynamo.symbolic_convert import compare_op_handlers
+from torch._dynamo.variables import ConstantVariable, SymNodeVariable
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from torch.utils._sympy.functions import ToFloat
 from torch.utils._sympy.symbol import SymT, symbol_is_type
@@ -26,6 +28,39 @@ _NEGATIONS = (operator.neg, operator.not_, torch.sym_not)
 def numbers_exact() -> contextlib.AbstractContextManager[None]:
     """Inside, an operation on floats that is more than that in its expression needs them."""
     return replaced((SymNodeVariable, "create", _if_kept))
+
+
+@contextlib.contextmanager
+def same_numbers_known() -> Iterator[None]:
+    """Inside, whether a number that may change is another one (`n is True`) is asked of the numbers themselves: Dynamo
+    says no of any."""
+    originals = {name: compare_op_handlers[name] for name in ("is", "is not")}
+    compare_op_handlers.update({name: _of_constants(handler) for name, handler in originals.items()})
+    try:
+        yield
+    finally:
+        compare_op_handlers.update(originals)
+
+
+def _of_constants(original: Any) -> Any:
+    def handle(tx: Any, args: Any, kwargs: Any) -> Any:
+        given = [each.realize() for each in args]
+        # Nothing is needed to know that a number is not None.
+        if any(isinstance(each, SymNodeVariable) for each in given) and all(map(_is_number, given)):
+            args = [as_constant(tx, each) for each in given]
+        return original(tx, args, kwargs)
+
+    return handle
+
+
+def _is_number(value: Any) -> bool:
+    is_constant = value.is_python_constant() and isinstance(value.as_python_constant(), (bool, int, float))
+    return is_constant or isinstance(value, SymNodeVariable)
+
+
+def as_constant(tx: Any, value: Any) -> Any:
+    """A number that may change as the one it is: guarded on, or predicted if it is a symbol of values."""
+    return ConstantVariable.create(value.evaluate_expr(tx.output)) if isinstance(value, SymNodeVariable) else value
 
 
 def _if_kept(original: Any) -> Any:

@@ -12,10 +12,11 @@ from typing import Any
 
 from torch._dynamo.exc import unimplemented
 from torch._dynamo.symbolic_convert import InstructionTranslator, InstructionTranslatorBase
-from torch._dynamo.variables import BuiltinVariable, ConstantVariable, SymNodeVariable, TupleVariable
+from torch._dynamo.variables import BuiltinVariable, SymNodeVariable, TupleVariable
 from torch._dynamo.variables.misc import StringFormatVariable
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
+from graphmend._torch.exact import as_constant
 from graphmend._torch.replaced import replaced
 
 _CONVERSIONS = ("", "!s", "!r", "!a")
@@ -67,7 +68,7 @@ def _as_keys(original: Any) -> Any:
     def hash_impl(self: Any, tx: Any) -> Any:
         # Dynamo would take the text for another than any; only the numbers tell. They are needed, or guarded on.
         for value in (*self.sym_args, *self.sym_kwargs.values()):
-            _known(tx, value)
+            as_constant(tx, value)
         return unimplemented(
             gb_type="Text of a number as a key",
             context="",
@@ -81,15 +82,10 @@ def _as_keys(original: Any) -> Any:
 def _of_known(original: Any) -> Any:
     def create(form: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
         tx = InstructionTranslator.current_tx()
-        named = {name: _known(tx, value) for name, value in kwargs.items()}
-        return original(form, [_known(tx, value) for value in args], named)
+        named = {name: as_constant(tx, value) for name, value in kwargs.items()}
+        return original(form, [as_constant(tx, value) for value in args], named)
 
     return create
-
-
-def _known(tx: Any, value: Any) -> Any:
-    """A number that may change as the one it is: guarded on, or predicted if it is a symbol of values."""
-    return ConstantVariable.create(value.evaluate_expr(tx.output)) if isinstance(value, SymNodeVariable) else value
 
 
 def _is_text(value: Any) -> bool:
