@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from random import Random
 
-from . import effects, guards, speculation
+from . import asides, effects, guards, speculation
 from . import expressions as e
 from . import statements as s
 from .meters import HEADER as METERS
@@ -17,6 +17,7 @@ from .meters import meter
 from .writer import Frame, Writer
 
 _HEADER = """\
+import contextlib
 import logging
 import random
 import sys
@@ -70,7 +71,7 @@ def generate(seed: int, index: int, speculate: bool = False) -> Program:
     """Program `index` of `seed`; the same text every time. `speculate`: with values that Python needs of tensors."""
     name = f"{'s' if speculate else 'p'}{seed}_{index}"
     w = Writer(Random(f"graphmend {'speculate ' if speculate else ''}{seed} {index}"), speculate)
-    w.lines = (_HEADER + METERS).split("\n")
+    w.lines = (_HEADER + METERS + asides.HEADER).split("\n")
     w.aside = Random(f"meters {seed} {index}")
     form = w.random.choices(["module", "function", "closure", "method"], [6, 2.5, 1, 1])[0]
     w.use(f"form.{form}")
@@ -92,6 +93,7 @@ def generate(seed: int, index: int, speculate: bool = False) -> Program:
     target = writers[form](w, frame, names, size)
     w.line()
     with w.block("def build():"):
+        w.line("global TICKS\nTICKS = 0")
         w.line('STATE.clear()\nSTATE.update({"calls": 0, "seen": []})')
         w.line(target)
         if nested:

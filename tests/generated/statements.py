@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from . import effects, guards, speculation
+from . import asides, effects, guards, speculation
 from . import expressions as e
 from .writer import Choice, Writer
 
@@ -145,14 +145,14 @@ def branch(w: Writer) -> None:
         return
     sides: list[dict[str, str]] = []
     with w.block(f"if {e.test(w)}:"), w.branch(sides):
-        _side(w)
+        side(w)
     while w.chance(0.2):
         w.use("branch.elif")
         with w.block(f"elif {e.test(w)}:"), w.branch(sides):
-            _side(w)
+            side(w)
     if w.chance(0.5):
         with w.block("else:"), w.branch(sides):
-            _side(w)
+            side(w)
     else:
         w.use("branch.no_else")
         sides.append(dict(w.frame.names))
@@ -217,7 +217,8 @@ def _steep(w: Writer) -> None:
     w.bind(fresh, "full")
 
 
-def _side(w: Writer) -> None:
+def side(w: Writer) -> None:
+    """One side of a branch."""
     for _ in range(w.random.randint(1, 2)):
         w.pick([(5, simple), (2.5, effects.effect), (0.5, branch), (0.5, guards.guard)])
     if w.frame.can_return and w.chance(0.12):
@@ -229,11 +230,11 @@ def python_branch(w: Writer) -> None:
     w.use("branch.python")
     sides: list[dict[str, str]] = []
     with w.block(f"if {e.condition(w)}:"), w.branch(sides):
-        _side(w)
+        side(w)
     sides.append(dict(w.frame.names))
     if w.chance(0.4):
         with w.block("else:"), w.branch(sides):
-            _side(w)
+            side(w)
         sides.pop(1)
     w.join(sides)
 
@@ -349,4 +350,5 @@ def result(w: Writer) -> str:
 
 def body(w: Writer, statements: int) -> None:
     for _ in range(statements):
+        asides.aside(w)
         statement(w)

@@ -40,6 +40,8 @@ class Frame:
     takers: list[str] = field(default_factory=list)
     can_return: bool = True
     loops: int = 0
+    # `global TICKS` stands in it already.
+    counts_ticks: bool = False
 
 
 class Writer:
@@ -119,6 +121,15 @@ class Writer:
             self.frame.names = {
                 name: kind for name, kind in sides[0].items() if all(side.get(name) == kind for side in sides)
             }
+
+    @contextlib.contextmanager
+    def beside(self) -> Iterator[None]:
+        """What is drawn here leaves the draws of the rest, and the names it may use, as they are without."""
+        names, frozen = dict(self.frame.names), set(self.frame.frozen)
+        self.random, self.aside = self.aside, self.random
+        yield
+        self.random, self.aside = self.aside, self.random
+        self.frame.names, self.frame.frozen = names, frozen
 
     @contextlib.contextmanager
     def function(self, frame: Frame, header: str) -> Iterator[None]:
