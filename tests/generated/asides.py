@@ -1,15 +1,15 @@
 """Statements that are drawn beside the rest of a program, which stays the same without. In: a Writer. Out: lines.
 
-What they may be is in trying.py, identity.py and flow.py; names that they bind are theirs alone, others they rebind.
+What they may be is in trying.py, identity.py, flow.py, contexts.py, shadows.py and recurrent.py; names that they bind
+are theirs alone, others they rebind.
 """
 
 from __future__ import annotations
 
-from . import flow, identity, trying
+from . import contexts, flow, identity, recurrent, shadows, trying
 from .writer import Choice, Writer
 
-HEADER = trying.HEADER + flow.HEADER
-
+HEADER = trying.HEADER + flow.HEADER + contexts.HEADER + shadows.HEADER
 # How often one stands before another statement.
 RATE = 0.12
 
@@ -18,6 +18,9 @@ def aside(w: Writer) -> None:
     """One of them, now and then."""
     if w.aside.random() > RATE:
         return
-    choices: list[Choice] = [(4, trying.trying), (3, identity.identity), (4, flow.flow)]
+    choices: list[Choice] = [(4, trying.trying), (3, identity.identity), (4, flow.flow), (2, contexts.context)]
+    choices += [(1, shadows.shadow_inside)]
+    if w.frame.recurrent:
+        choices += [(15, recurrent.step)]
     with w.beside():
         w.pick(choices)

@@ -87,8 +87,8 @@ class Summary:
 def prepare(backend: str) -> None:
     """Loads and warms what every worker needs, before the forks."""
     torch.set_num_threads(1)
-    # Every break of every program would be reported once.
-    torch._logging._internal.set_logs(all=logging.ERROR)
+    # Every break of every program, and all that raises while it is traced, would be reported once.
+    torch._logging._internal.set_logs(all=logging.CRITICAL)
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
     # The usual question, whether there is a GPU, makes CUDA useless in forks.
     os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")

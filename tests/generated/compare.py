@@ -1,7 +1,8 @@
 """Compares observations. In: what was expected, what was seen. Out: a list of Differences, each with its place.
 
-Exact, but for Inductor, whose own rounding is allowed: numbers, also those inside texts, may differ a little; and for
-AOTAutograd and joined branches, which add up gradients in their own order: they may differ in their last bits.
+Exact, but for Inductor, and recurrent layers that AOTAutograd takes apart, whose own rounding is allowed: numbers, also
+those inside texts, may differ a little; and for AOTAutograd and joined branches, which add up gradients in their own
+order: they may differ in their last bits.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from random import Random
 
-from . import asides, effects, guards, speculation
+from . import asides, effects, guards, recurrent, shadows, speculation
 from . import expressions as e
 from . import statements as s
 from .meters import HEADER as METERS
@@ -73,6 +73,7 @@ def generate(seed: int, index: int, speculate: bool = False) -> Program:
     w = Writer(Random(f"graphmend {'speculate ' if speculate else ''}{seed} {index}"), speculate)
     w.lines = (_HEADER + METERS + asides.HEADER).split("\n")
     w.aside = Random(f"meters {seed} {index}")
+    shadows.shadow(w)
     form = w.random.choices(["module", "function", "closure", "method"], [6, 2.5, 1, 1])[0]
     w.use(f"form.{form}")
     arity = w.random.choice([1, 1, 2])
@@ -182,6 +183,7 @@ def _module(w: Writer, frame: Frame, names: list[str], size: int) -> str:
             w.line('self.weight = nn.Parameter(torch.rand(4))\nself.register_buffer("buf", torch.zeros(4))')
             w.line('self.register_buffer("steps", torch.zeros((), dtype=torch.long))')
             _fields(w)
+            frame.recurrent = recurrent.add_layer(w)
         w.line()
         _methods(w, frame, is_module=True)
         w.line()

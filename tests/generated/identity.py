@@ -9,23 +9,23 @@ from . import effects
 from . import expressions as e
 from .writer import Writer
 
-# What is asked of `{p}`, which is `{a}` or `{b}`; `{name}` is a tensor that goes on.
+# What is asked of `{p}`, which is `{a}` or `{b}`; `{sum}` goes on.
 _USES = {
-    "is": "{name} = {name} * (2.0 if {p} is {a} else 3.0)",
+    "is": "{sum} += 2.0 if {p} is {a} else 3.0",
     "is_not": 'if {p} is not {b}:\n    STATE["calls"] += 1',
     "shown": 'print("same", {p} is {a}, {p} is {b})',
-    "id": "{name} = {name} + [id({a}), id({b})].index(id({p}))",
+    "id": "{sum} += [id({a}), id({b})].index(id({p}))",
     "id_key": 'STATE["seen"].append({{id({a}): 1, id({b}): 2}}[id({p})])',
-    "key": "{name} = {name} * {{{a}: 2.0, {b}: 0.5}}[{p}]",
-    "set": "{name} = {name} + len({{{a}, {p}}})",
+    "key": "{sum} += {{{a}: 2.0, {b}: 0.5}}[{p}]",
+    "set": "{sum} += len({{{a}, {p}}})",
     "in_set": 'print("in", {p} in {{{a}}})',
-    "list": "{name} = {name} + len([t for t in ({a}, {b}) if t is {p}])",
-    "attribute": '{p}.tag = 4\n{name} = {name} + getattr({a}, "tag", 1)',
+    "list": "{sum} += len([t for t in ({a}, {b}) if t is {p}])",
+    "attribute": '{p}.tag = 4\n{sum} += getattr({a}, "tag", 1)',
     "told_attribute": '{p}.tag = "t"\nprint(hasattr({a}, "tag"), hasattr({b}, "tag"))',
     "memory": 'print("memory", {p}.data_ptr() == {a}.data_ptr())',
-    "leaf": "{name} = {name} * (2.0 if {p}.is_leaf else 1.0)",
+    "leaf": "{sum} += 2.0 if {p}.is_leaf else 1.0",
     "wants": "print({p}.requires_grad, {p}.is_leaf, {p}.grad_fn is None)",
-    "hook": "if {p}.requires_grad:\n    {p}.register_hook(lambda g: g * 2.0)\n    {name} = {name} + {p}",
+    "hook": "if {p}.requires_grad:\n    {p}.register_hook(lambda g: g * 2.0)\n    {sum} = {sum} + {p}",
     "told_hook": 'if {p}.requires_grad:\n    {p}.register_hook(lambda g: print("hook", g.shape))',
 }
 
@@ -52,12 +52,15 @@ def identity(w: Writer) -> None:
         w.line(f"{p} = {b}")
     if w.chance(0.25):
         effects.effect(w)
-    name = w.choose(w.names("full"))
+    total = w.fresh("t")
+    w.line(f"{total} = 0")
     for use in w.random.sample(sorted(_USES), w.random.choice([1, 1, 2])):
         w.use(f"identity.{use}")
-        w.line(_USES[use].format(p=p, a=a, b=b, name=name))
+        w.line(_USES[use].format(p=p, a=a, b=b, sum=total))
     if w.chance(0.3):
         w.use("identity.changed")
         with w.block(f"if not {p}.requires_grad:"):
             w.line(f"{p}.add_(1.0)")
-        w.line(f"{name} = {name} + {a}")
+        w.line(f"{total} = {total} + {a}")
+    name = e.full_name(w)
+    w.line(f"{name} = {name} + {total}")

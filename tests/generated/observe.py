@@ -39,7 +39,7 @@ class Observation:
     owner: Any = None
     globals: Any = None
     rng: dict[str, str] = field(default_factory=dict)
-    modes: tuple[bool, ...] = ()
+    modes: tuple[object, ...] = ()
     # The result once more, after the last call: nobody may have written into it meanwhile.
     later: Any = None
 
@@ -201,6 +201,7 @@ def rng_state() -> dict[str, str]:
     return {name: hashlib.sha256(state).hexdigest()[:12] for name, state in streams.items()}
 
 
-def modes() -> tuple[bool, ...]:
+def modes() -> tuple[object, ...]:
     """Global switches that a call must leave as they were."""
-    return (torch.is_grad_enabled(), torch.is_inference_mode_enabled(), torch.is_autocast_enabled("cpu"))
+    switches = (torch.is_grad_enabled(), torch.is_inference_mode_enabled(), torch.is_autocast_enabled("cpu"))
+    return *switches, str(torch.get_default_dtype())

@@ -40,6 +40,8 @@ class Frame:
     takers: list[str] = field(default_factory=list)
     can_return: bool = True
     loops: int = 0
+    # `self.cell` is there (recurrent.py).
+    recurrent: bool = False
     # `global TICKS` stands in it already.
     counts_ticks: bool = False
 
