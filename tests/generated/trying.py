@@ -43,7 +43,7 @@ _FAULTS = {
     "key": '{name} * STATE["none"]',
     "text": '{name} * float("x")',
     "item": "{name} * {name}.item()",
-    "attribute": "{name}.missing",
+    "attribute": "{name}.missing * 2.0",
     "cholesky": "torch.linalg.cholesky({name}.detach().float()[:2, :2] * 0.0 - 1.0)",
 }
 
