@@ -51,14 +51,17 @@ class Points:
 class Snapshot:
     """All state that can be reached from some roots, and how to put it back in place."""
 
-    def __init__(self, roots: list[Any]) -> None:
+    def __init__(self, roots: list[Any], names: dict[str, Any]) -> None:
+        # The program's globals: one of them is a number.
+        self.names = names
+        self.ticks = names["TICKS"]
         self.tensors: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
         self.objects: list[tuple[Any, Any]] = []
         # A tensor with history cannot be put back by writing into it.
         self.hard = False
         self.rng = (torch.get_rng_state(), random.getstate(), np.random.get_state())
         seen: set[int] = set()
-        stack = list(roots)
+        stack = [*roots, names["STATE"]]
         while stack:
             value = stack.pop()
             if id(value) in seen or value is None or isinstance(value, (int, float, str, type, types.ModuleType)):
@@ -96,6 +99,7 @@ class Snapshot:
                     tensor.copy_(saved)
 
     def restore_objects(self) -> None:
+        self.names["TICKS"] = self.ticks
         for value, saved in self.objects:
             if isinstance(value, list):
                 value[:] = saved
@@ -156,7 +160,7 @@ class Simulated:
         assert target is not None
         self.calls += 1
         registries = [vars(module).setdefault("__warningregistry__", {}) for module in _warning_modules()]
-        state = Snapshot([args, target, _globals(target), *registries])
+        state = Snapshot([args, target, *registries], vars(sys.modules["generated_program"]))
         if state.hard:
             return target(*args)
         capture = next(handler for handler in logging.getLogger().handlers if isinstance(handler, Capture))
@@ -181,11 +185,6 @@ class Simulated:
         points.forgets(state, args)
         capture.events.extend(points.effects(self, held))
         return points.result(result, args)
-
-
-def _globals(target: Any) -> Any:
-    forward = getattr(target, "forward", target)
-    return getattr(forward, "__globals__", None) and forward.__globals__["STATE"]
 
 
 def _warning_modules() -> list[types.ModuleType]:
