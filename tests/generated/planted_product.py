@@ -279,9 +279,9 @@ PRODUCT = [
         shows="events.function",
     ),
     ProductBug("check-ignored", "a guard that fires raises", run_instead(_ignore_flag), hint=42),
-    ProductBug("check-inverted", "a guard fires when its test says so", _inverted_check, hint=63),
-    ProductBug("only-first-check", "every guard counts", _only_first_check, hint=46),
-    ProductBug("not-committed", "what is changed in place stays changed", run_instead(_uncommitted), hint=1),
+    ProductBug("check-inverted", "a guard fires when its test says so", _inverted_check, hint=11),
+    ProductBug("only-first-check", "every guard counts", _only_first_check, hint=1),
+    ProductBug("not-committed", "what is changed in place stays changed", run_instead(_uncommitted), hint=8),
     ProductBug("tensors-not-restored", "a failed call changes tensors once", _plan(mutated=()), hint=33),
     ProductBug(
         "rng-not-restored", "a failed call draws what eager draws", _plan(random=False), shows="rng.torch", hint=5

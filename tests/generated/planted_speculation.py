@@ -84,7 +84,7 @@ def _blind() -> contextlib.AbstractContextManager[None]:
 
 
 SPECULATION = [
-    ProductBug("prediction-unchecked", "a wrong prediction is noticed", _dropped(lambda node: True), hint=4),
+    ProductBug("prediction-unchecked", "a wrong prediction is noticed", _dropped(lambda node: True), hint=6),
     ProductBug(
         "only-first-occurrence",
         "each time round a loop has a prediction that is compared",
