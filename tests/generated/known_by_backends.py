@@ -99,7 +99,8 @@ def zero_gradient(difference: Difference, program: Program) -> bool:
 def _is_zero_gradient(difference: Difference) -> bool:
     seen = difference.seen
     is_gradient = difference.path[-1] == "grad" and difference.expected is None and isinstance(seen, TensorValue)
-    return is_gradient and not any(seen.bits)
+    # Zeros of either sign.
+    return is_gradient and not np.any(seen.numbers())
 
 
 def infinite_derivative(difference: Difference, program: Program) -> bool:
