@@ -44,18 +44,19 @@ def same_numbers_known() -> Iterator[None]:
 
 def _of_constants(original: Any) -> Any:
     def handle(tx: Any, args: Any, kwargs: Any) -> Any:
-        given = [each.realize() for each in args]
+        left, right = (each.realize() for each in args)
         # Nothing is needed to know that a number is not None.
-        if any(isinstance(each, SymNodeVariable) for each in given) and all(map(_is_number, given)):
-            args = [as_constant(tx, each) for each in given]
+        if any(isinstance(each, SymNodeVariable) for each in (left, right)) and _type(left) is _type(right):
+            args = [as_constant(tx, left), as_constant(tx, right)]
         return original(tx, args, kwargs)
 
     return handle
 
 
-def _is_number(value: Any) -> bool:
-    is_constant = value.is_python_constant() and isinstance(value.as_python_constant(), (bool, int, float))
-    return is_constant or isinstance(value, SymNodeVariable)
+def _type(value: Any) -> Any:
+    """The type of a number; None of anything else."""
+    is_number = isinstance(value, SymNodeVariable) or value.is_python_constant()
+    return value.python_type() if is_number else None
 
 
 def as_constant(tx: Any, value: Any) -> Any:
