@@ -9,12 +9,6 @@ from .writer import Choice, Writer
 
 HEADER = """
 
-class Shifting(torch.overrides.TorchFunctionMode):
-    def __torch_function__(self, func, types, args=(), kwargs=None):
-        result = func(*args, **(kwargs or {}))
-        return result + 1.0 if func in (torch.relu, torch.tanh, torch.Tensor.sum) else result
-
-
 class Step:
     def __enter__(self):
         print("step begins")
@@ -38,9 +32,7 @@ _CONTEXTS = {
     "no_grad": "torch.no_grad()",
     "enable_grad": "torch.enable_grad()",
     "device": 'torch.device("cpu")',
-    "mode": "Shifting()",
     "autocast": 'torch.autocast("cpu", dtype=torch.bfloat16)',
-    "caught_warnings": "warnings.catch_warnings()",
     "redirected": "contextlib.redirect_stdout(sys.stderr)",
     "step": "Step()",
     "stepping": "stepping()",

@@ -19,7 +19,7 @@ from graphmend._mending import effects, speculate
 from graphmend._mending.history import with_history
 from graphmend._torch.compiling import StopRecomputation
 from graphmend._torch.modes import Modes
-from graphmend._torch.tensors import RandomState, memory_of, random_state, set_random_state
+from graphmend._torch.tensors import memory_of, random_state, set_random_state
 
 
 class Miss(BaseException):
@@ -114,19 +114,25 @@ class Plan:
                 for seen in self.seen:
                     speculate.hit(seen.key, seen.text)
         except StopRecomputation:
+            modes.restore()
             raise
         except Exception:
-            # It may have raised inside of `no_grad`, say.
-            modes.restore()
             missed = True
         if missed:
+            # It may have raised inside of `no_grad`, say, or have ended there.
+            modes.restore()
             set_random_state(before)
             if results is None:
                 raise Miss(raised=True) from None
             raise Miss(learnt=self._learn(results)) from None
         if self.copies and torch.is_inference_mode_enabled():
             results = self._out_of_inference_mode(args, results)
-        self._deliver(results, before)
+        try:
+            self._deliver(results)
+        except Miss:
+            modes.restore()
+            set_random_state(before)
+            raise
         return self._commit(args, working, results)
 
     def _learn(self, results: Sequence[Any]) -> bool:
@@ -158,7 +164,7 @@ class Plan:
                     made[output] = made[output].clone()
         return made
 
-    def _deliver(self, results: Sequence[Any], before: RandomState | None) -> None:
+    def _deliver(self, results: Sequence[Any]) -> None:
         def read(value: Any) -> Any:
             return results[value.index] if isinstance(value, Output) else value
 
@@ -175,7 +181,6 @@ class Plan:
                 # Made when they are asked for: a logger that is off asks for none.
                 effects.deliver(effect.site, effect.spec, map(read, effect.ints), map(shown, effect.tensors))
             except BaseException as error:
-                set_random_state(before)
                 raise Miss(i, effects.without_delivery(effect.site, error)) from None
 
     def _commit(self, args: Sequence[Any], working: Sequence[Any], results: Sequence[Any]) -> tuple[Any, ...]:
