@@ -17,6 +17,7 @@ from .known_by_backends import (
     functional_backward,
     infinite_derivative,
     layout,
+    layout_numbers,
     shared_inputs,
     uncached_cast,
     zero_gradient,
@@ -239,6 +240,11 @@ KNOWN = [
         " that is in the graph: the strides of a result, and of what is shown, may be others",
         layout,
         anywhere=True,
+    ),
+    Known(
+        "layout-numbers",
+        "the same, where a function is computed in vectors and their rest by other instructions: last digits differ",
+        layout_numbers,
     ),
     Known(
         "uncached-cast",

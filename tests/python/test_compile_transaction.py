@@ -194,8 +194,10 @@ def test_a_view_of_the_input_through_a_dropout_that_is_off() -> None:
         assert compiled(x).data_ptr() == x.data_ptr() and torch.equal(x, torch.full((2, 3), 4.0))
 
 
-@pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
-def test_what_comes_through_a_dropout_that_is_off_is_the_input(backend: str) -> None:
+@pytest.mark.parametrize(
+    ("backend", "dynamic"), [("eager", None), ("eager", True), ("aot_eager", None), ("inductor", None)]
+)
+def test_what_comes_through_a_dropout_that_is_off_is_the_input(backend: str, dynamic: bool | None) -> None:
     drop = torch.nn.Dropout(0.5).eval()
 
     def rectified(x: Any) -> Any:
@@ -205,7 +207,7 @@ def test_what_comes_through_a_dropout_that_is_off_is_the_input(backend: str) -> 
         return y is x, drop(y), y * 2
 
     with torch.inference_mode():
-        compiled = mended_compile(rectified, backend=backend, fullgraph=True)
+        compiled = mended_compile(rectified, backend=backend, fullgraph=True, dynamic=dynamic)
         for _ in range(2):
             x = torch.tensor([-1.0, 2.0])
             same, passed_on, _ = compiled(x)

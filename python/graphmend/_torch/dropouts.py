@@ -8,6 +8,7 @@ import torch
 from torch._dynamo.variables import ConstantVariable, TensorVariable
 from torch._dynamo.variables.torch import TorchInGraphFunctionVariable
 
+from graphmend._torch.exact import as_constant
 from graphmend._torch.replaced import replaced
 
 _DROPOUTS = {
@@ -29,15 +30,16 @@ def _pass_on(original: Any) -> Any:
         operand = given["input"].realize() if "input" in given else None
         # A class of the user's, or a mode, may have a dropout of its own.
         is_torchs = type(operand) is TensorVariable and not tx.symbolic_torch_function_state.in_torch_function_mode()
-        if is_torchs and _is_off(given):
+        if is_torchs and _is_off(tx, given):
             return operand
         return original(self, tx, args, kwargs)
 
     return call_function
 
 
-def _is_off(given: dict[str, Any]) -> bool:
-    told = {name: each.realize() for name, each in given.items() if name != "input"}
+def _is_off(tx: Any, given: dict[str, Any]) -> bool:
+    # With `dynamic=True` also how much is dropped is a number that may change.
+    told = {name: as_constant(tx, each.realize()) for name, each in given.items() if name != "input"}
     if not all(isinstance(each, ConstantVariable) for each in told.values()):
         return False
     known = _DEFAULTS | {name: each.value for name, each in told.items()}
