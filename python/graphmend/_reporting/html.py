@@ -91,7 +91,7 @@ _CALLS = string.Template("""<section>
 
 def page(reports: Sequence[Report], program: str = "") -> str:
     """The page for these reports; `program` is the command line, if there is one."""
-    used = [report for report in reports if report.calls]
+    used = [report for report in reports if report.is_used]
     mended = distinct(entry for report in used for entry in report.mended)
     left = distinct(entry for report in used for entry in report.left)
     names = [report.name for report in used if report.name]

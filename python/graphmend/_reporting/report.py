@@ -196,6 +196,11 @@ class Report:
         return [*self.mended, *self.left]
 
     @property
+    def is_used(self) -> bool:
+        """Whether it was called; a frame that Dynamo leaves to Python counts as no call of a compiled one."""
+        return self.calls > 0 or bool(self.breaks)
+
+    @property
     def whole(self) -> bool:
         """Whether nothing is left to break the graph."""
         return self.calls > 0 and not self.left
@@ -229,7 +234,7 @@ class Report:
 
     def _summary(self) -> str:
         head = f"graphmend: {self.name}: " if self.name else "graphmend: "
-        if not self.calls:
+        if not self.is_used:
             return head + "not called yet"
         return head + _counts([self])
 
@@ -269,7 +274,7 @@ def distinct(entries: Iterable[Break]) -> list[Break]:
 
 def summary(reports: Sequence[Report]) -> str:
     """One line on all reports of a program, and one for each place that is left."""
-    used = [report for report in reports if report.calls]
+    used = [report for report in reports if report.is_used]
     if not used:
         what = "nothing that was compiled was called" if reports else "torch.compile was not called"
         return f"graphmend: {what}"
@@ -282,7 +287,7 @@ def summary(reports: Sequence[Report]) -> str:
 
 def explanation(reports: Sequence[Report]) -> str:
     """The summary of all reports and every place in full."""
-    used = [report for report in reports if report.calls]
+    used = [report for report in reports if report.is_used]
     head = summary(used if used else reports).split("\n")[0]
     places = distinct(entry for report in used for entry in report.breaks)
     return "\n\n".join([head, *(entry.explain() for entry in places)])

@@ -56,6 +56,9 @@ def _in_calls(original: Any) -> Any:
         elif self.fn is operator.mod and _is_text(args[0]):
             given = args[1].realize()
             values = [each.realize() for each in given.items] if isinstance(given, TupleVariable) else [given]
+            if isinstance(given, TupleVariable) and any(each.is_tensor() for each in values):
+                # Dynamo raises a TypeError, which a handler of the program's would take for its own.
+                _cannot("Text of a tensor", "A text is made of a tensor's values.")
             form, kinds = as_format(args[0].as_python_constant())
             if len(kinds) == len(values) and _has_symbol(values) and all(map(_fits, kinds, values)):
                 text = _text(form, [_whole(tx, *each) for each in zip(kinds, values, strict=True)])
@@ -69,12 +72,7 @@ def _as_keys(original: Any) -> Any:
         # Dynamo would take the text for another than any; only the numbers tell. They are needed, or guarded on.
         for value in (*self.sym_args, *self.sym_kwargs.values()):
             as_constant(tx, value)
-        return unimplemented(
-            gb_type="Text of a number as a key",
-            context="",
-            explanation="A text that is made of a number which may change is looked up.",
-            hints=[],
-        )
+        return _cannot("Text of a number as a key", "A text that is made of a number which may change is looked up.")
 
     return hash_impl
 
@@ -86,6 +84,11 @@ def _of_known(original: Any) -> Any:
         return original(form, [as_constant(tx, value) for value in args], named)
 
     return create
+
+
+def _cannot(gb_type: str, explanation: str) -> Any:
+    """Breaks the graph."""
+    return unimplemented(gb_type=gb_type, context="", explanation=explanation, hints=[])
 
 
 def _is_text(value: Any) -> bool:
