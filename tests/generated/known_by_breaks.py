@@ -193,6 +193,11 @@ def _has_own_histories(difference: Difference) -> bool:
     )
 
 
+def shown_views(difference: Difference, program: Program) -> bool:
+    shows_view = ".detach()" in program.text or ".view(" in program.text or "[0]" in program.text
+    return shows_view and difference.place in ("events.args.storage", "events.kept.storage")
+
+
 def missing_attribute(difference: Difference, program: Program) -> bool:
     call = difference.path[0]
     assert isinstance(call, int)

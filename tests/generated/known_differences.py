@@ -31,6 +31,7 @@ from .known_by_breaks import (
     resumed_function,
     resumed_in_loop,
     resumed_stacklevel,
+    shown_views,
     unformatted_float,
     unguarded_default,
     warm_line,
@@ -77,6 +78,13 @@ KNOWN = [
         "a tensor that is shown says grad_fn=<CompiledFunctionBackward> when it comes out of a graph that AOTAutograd"
         " compiled; or <CopyBackwards> when it is an input that was changed in place and the changes were committed",
         history,
+        anywhere=True,
+    ),
+    Known(
+        "shown-views",
+        "a view of an input that the graph changes is a view of its copy, where an effect shows both: they share no"
+        " memory",
+        shown_views,
         anywhere=True,
     ),
     Known(

@@ -94,7 +94,7 @@ def _deliver_first(right: Any, plan: Any, compiled: Any, args: Any) -> Any:
         results = compiled(*working)
         if plan.flag is not None and bool(results[plan.flag]):
             try:
-                plan._deliver(results, None)
+                plan._deliver(results)
             except TypeError as error:
                 raise MisplantedError("_deliver takes other arguments") from error
         return results
