@@ -198,6 +198,14 @@ def shown_views(difference: Difference, program: Program) -> bool:
     return shows_view and difference.place in ("events.args.storage", "events.kept.storage")
 
 
+def shown_join(difference: Difference, program: Program) -> bool:
+    if "'inference_mode'" not in program.text:
+        return False
+    if difference.place == "events.kept":
+        return repr(difference.expected) == repr(difference.seen).replace(" inference", "")
+    return difference.place == "events.args.inference" and difference.expected is False
+
+
 def missing_attribute(difference: Difference, program: Program) -> bool:
     call = difference.path[0]
     assert isinstance(call, int)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from .compare import Difference
+from .compare import Difference, compare_values
 from .known_program import Program
 from .observe import Observation
 
@@ -33,6 +33,14 @@ def lost_number(eager: Observation, plain: Observation) -> bool:
 
 def captured_assert(eager: Observation, plain: Observation) -> bool:
     return _raises(eager, "builtins.AssertionError") and _raises(plain, "builtins.RuntimeError")
+
+
+def assert_in_try(difference: Difference, program: Program) -> bool:
+    call = difference.path[0]
+    assert isinstance(call, int)
+    given, seen = difference.expected, difference.seen
+    fails = captured_assert(program.eager[call], program.seen[call]) and "finally:" in program.text
+    return fails and difference.place == "events" and not compare_values(given[: len(seen)], seen, program.rules)
 
 
 def _formatted_float(eager: Observation, plain: Observation) -> bool:

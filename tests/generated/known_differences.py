@@ -31,6 +31,7 @@ from .known_by_breaks import (
     resumed_function,
     resumed_in_loop,
     resumed_stacklevel,
+    shown_join,
     shown_views,
     unformatted_float,
     unguarded_default,
@@ -38,6 +39,7 @@ from .known_by_breaks import (
     warned_again,
 )
 from .known_by_failing import (
+    assert_in_try,
     assert_message,
     captured_assert,
     exception_table,
@@ -88,6 +90,13 @@ KNOWN = [
         anywhere=True,
     ),
     Known(
+        "shown-join",
+        "what comes of a joined branch is made in inference mode, where eager may pass on a tensor that was made"
+        " outside of it",
+        shown_join,
+        anywhere=True,
+    ),
+    Known(
         "warned-again",
         "compiling changes the filters of warnings for a while, and Python then forgets which places have warned: with"
         " the filter `default`, a call after a compilation warns again",
@@ -135,6 +144,12 @@ KNOWN = [
         "captured-assert",
         "`assert` on a tensor is captured as an operation: it raises RuntimeError, from where the graph was called",
         from_call(captured_assert),
+    ),
+    Known(
+        "assert-in-try",
+        "the same inside of `try`: what a graph raises skips the `finally` that is traced into the same graph",
+        assert_in_try,
+        shows_breaks=True,
     ),
     Known(
         "formatted-float",

@@ -206,11 +206,11 @@ class Plan:
 
 
 def _shown_as(tensor: torch.Tensor, name: str | None) -> torch.Tensor:
+    if tensor.is_inference():
+        return tensor
     # In inference mode nothing is recorded, also where the program enables gradients inside of it; views of what
     # requires grad still say so.
-    if tensor.is_inference() or (name is not None and torch.is_inference_mode_enabled()):
-        return tensor
-    return with_history(tensor, name)
+    return with_history(tensor, None if torch.is_inference_mode_enabled() else name)
 
 
 def _copy_of(tensor: torch.Tensor) -> torch.Tensor:
