@@ -16,7 +16,7 @@ RATE = 0.12
 
 def aside(w: Writer) -> None:
     """One of them, now and then."""
-    if w.aside.random() > RATE:
+    if not w.has_asides or w.aside.random() > RATE:
         return
     choices: list[Choice] = [(4, trying.trying), (3, identity.identity), (4, flow.flow), (2, contexts.context)]
     choices += [(1, shadows.shadow_inside)]

@@ -21,7 +21,7 @@ import torch._dynamo.guards
 import torch._logging._internal
 
 from . import subject as subjects
-from .forms import generate
+from .forms import Program, generate
 from .judge import Verdict, judge
 from .subject import Predicted
 from .workers import Crash, Died, run_tasks
@@ -145,14 +145,14 @@ def run_campaign(
     prepare(request.backend)
     if request.device not in ("", "cpu"):
         # Plain `torch.compile` makes of an assert what ends all use of a GPU in the process when it fails.
-        indices = [i for i in indices if "assert" not in generate(request.seed, i, request.speculate).features]
+        indices = [i for i in indices if "assert" not in _program(request, i).features]
     summary = Summary()
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="graphmend_generated_") as made:
         folder = Path(made)
 
         def work(index: int) -> Verdict:
-            program = generate(request.seed, index, request.speculate)
+            program = _program(request, index)
             return judge_text(program.text, request, folder, program.name)
 
         answers = run_tasks(indices, work, request.jobs, request.batch, request.limit)
@@ -170,8 +170,13 @@ def run_campaign(
     return summary
 
 
+def _program(request: Request, index: int) -> Program:
+    # Which programs show a planted bug is known, and stays so when there are other asides.
+    return generate(request.seed, index, request.speculate, has_asides=not request.planted)
+
+
 def _add(summary: Summary, request: Request, index: int, verdict: Verdict) -> None:
-    program = generate(request.seed, index, request.speculate)
+    program = _program(request, index)
     summary.programs += 1
     summary.calls += verdict.calls
     summary.events += verdict.events

@@ -67,12 +67,14 @@ class Program:
     features: Counter[str]
 
 
-def generate(seed: int, index: int, speculate: bool = False) -> Program:
-    """Program `index` of `seed`; the same text every time. `speculate`: with values that Python needs of tensors."""
+def generate(seed: int, index: int, speculate: bool = False, has_asides: bool = True) -> Program:
+    """Program `index` of `seed`; the same text every time. `speculate`: with values that Python needs of tensors;
+    `has_asides`: with the statements of asides.py between the others."""
     name = f"{'s' if speculate else 'p'}{seed}_{index}"
     w = Writer(Random(f"graphmend {'speculate ' if speculate else ''}{seed} {index}"), speculate)
     w.lines = (_HEADER + METERS + asides.HEADER).split("\n")
     w.aside = Random(f"meters {seed} {index}")
+    w.has_asides = has_asides
     shadows.shadow(w)
     form = w.random.choices(["module", "function", "closure", "method"], [6, 2.5, 1, 1])[0]
     w.use(f"form.{form}")

@@ -279,8 +279,8 @@ PRODUCT = [
         shows="events.function",
     ),
     ProductBug("check-ignored", "a guard that fires raises", run_instead(_ignore_flag), hint=42),
-    ProductBug("check-inverted", "a guard fires when its test says so", _inverted_check, hint=11),
-    ProductBug("only-first-check", "every guard counts", _only_first_check, hint=1),
+    ProductBug("check-inverted", "a guard fires when its test says so", _inverted_check, hint=9),
+    ProductBug("only-first-check", "every guard counts", _only_first_check, hint=46),
     ProductBug("not-committed", "what is changed in place stays changed", run_instead(_uncommitted), hint=8),
     ProductBug("tensors-not-restored", "a failed call changes tensors once", _plan(mutated=()), hint=33),
     ProductBug(
@@ -299,7 +299,7 @@ PRODUCT = [
         "traceback-lost", "tracebacks show the user's frames", _original(_lose_frames), shows="error.frames", hint=42
     ),
     ProductBug("gradient-lost", "gradients flow", _results(lambda value: value.detach()), hint=40),
-    ProductBug("identity-lost", "a returned input is the input", _results(lambda value: value.clone()), hint=1),
+    ProductBug("identity-lost", "a returned input is the input", _results(lambda value: value.clone()), hint=4),
     ProductBug("strides-changed", "outputs keep their strides", _results(lambda value: value.contiguous()), hint=8),
     ProductBug(
         "sides-swapped",

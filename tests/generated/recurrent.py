@@ -20,7 +20,7 @@ LAYERS = [
 
 def add_layer(w: Writer) -> bool:
     """Gives a module such a layer, now and then."""
-    is_added = w.aside.random() < 0.2
+    is_added = w.has_asides and w.aside.random() < 0.2
     if is_added:
         w.line(f"self.cell = {w.aside.choice(LAYERS)}")
     return is_added

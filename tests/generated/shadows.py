@@ -55,7 +55,7 @@ _INSIDE = {
 
 def shadow(w: Writer) -> None:
     """A name of Python's has a meaning of the program's own from here on, now and then."""
-    if w.aside.random() < 0.04:
+    if w.has_asides and w.aside.random() < 0.04:
         name = w.aside.choice(sorted(_OWN))
         w.use(f"shadow.{name}")
         w.line(f"\n{_OWN[name]}")

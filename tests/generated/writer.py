@@ -53,6 +53,8 @@ class Writer:
         self.random = random
         # For what is drawn beside the rest, which stays what it is without.
         self.aside = Random()
+        # Whether there is anything of that but meters (asides.py).
+        self.has_asides = True
         # Whether Python may need the values of tensors beyond tests and texts (speculation.py).
         self.speculates = speculates
         self.features: Counter[str] = Counter()
