@@ -68,7 +68,7 @@ def _talks_when_missed(right: Any, plan: Any, compiled: Any, args: Any) -> Any:
     def early(*working: Any) -> Any:
         results = compiled(*working)
         if bool(results[plan.flag]):
-            plan._deliver(results, None)
+            plan._deliver(results)
         return results
 
     return right(plan, early, *args)
