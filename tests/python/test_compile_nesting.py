@@ -300,6 +300,32 @@ def warns_of_its_caller(x: Any) -> Any:
     return x * 2
 
 
+class Grumble(UserWarning):
+    pass
+
+
+def grumbles(x: Any) -> Any:
+    if x.isnan().any():
+        raise ValueError("not a number")
+    # Left as it is: the graph cannot carry an object of the program's.
+    warnings.warn(Grumble("one up"), stacklevel=2)
+    return x * 2
+
+
+def test_callers_of_a_frame_in_which_a_break_stays() -> None:
+    def outer(x: Any) -> Any:
+        return grumbles(x) + 1
+
+    line = outer.__code__.co_firstlineno + 1
+    compiled = mended_compile(outer, backend="eager")
+    for x in (GOOD, GOOD, torch.tensor([float("nan")])):
+        with warnings.catch_warnings(record=True) as caught, contextlib.suppress(ValueError):
+            warnings.simplefilter("always")
+            compiled(x)
+        told = [(each.filename, each.lineno) for each in caught]
+        assert told == ([(__file__, line)] if x.isfinite().all() else [])
+
+
 def test_callers_of_a_compiled_function_inside_of_another() -> None:
     inner = mended_compile(warns_of_its_caller, backend="eager")
 

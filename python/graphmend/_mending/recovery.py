@@ -12,7 +12,7 @@ from graphmend._mending import mended_code, replay, speculate
 from graphmend._mending.backend import MendedBackend
 from graphmend._mending.transaction import Miss
 from graphmend._reporting.report import Report
-from graphmend._torch.frames import all_positional, drop_compiled, set_eval_frame, skip_code
+from graphmend._torch.frames import all_positional, drop_compiled, set_eval_frame, skip_code, stand_between
 from graphmend._torch.modes import saved_tensors_have_hooks
 
 # A compiled frame may run as written this often more than in a quarter of its calls, for other reasons than a
@@ -44,6 +44,7 @@ class Recovery:
         self.misses = 0
         self.given_up = False
 
+    @stand_between
     def __call__(self, closure: tuple[Any, ...], *values: Any) -> Any:
         self.report.calls += 1
         self.runs += 1
@@ -92,6 +93,7 @@ class Recovery:
             self.report.take_back(backend.do_with_less(self.code, reason))
         drop_compiled(self.guards, reason)
 
+    @stand_between
     def run_code(self, code: CodeType, closure: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
         function = FunctionType(code, self.globals, code.co_name, None, closure or None)
         by_position, rest = values[: code.co_argcount], values[code.co_argcount :]
@@ -104,5 +106,4 @@ class Recovery:
         return function(*by_position, **keywords)
 
 
-skip_code(Recovery.__call__.__code__)
 skip_code(saved_tensors_have_hooks.__code__)

@@ -102,8 +102,9 @@ def _by_own_code(original: Callable[..., Any]) -> Callable[..., Any]:
     return by_own_code
 
 
-# The file of frames made by `frame_that_calls`.
-FRAME_FILE = "<graphmend>"
+# The file of frames that stand between a compiled frame and its caller. `warnings` and `logging` do not count the frames
+# of a file that has both names of the import machinery in its own: a `stacklevel` points past them.
+FRAME_FILE = "<graphmend, not counted like importlib._bootstrap>"
 _HAS_FREE_VARIABLE_COPY = sys.version_info >= (3, 11)
 
 
@@ -113,6 +114,13 @@ def can_wrap_frame(code: CodeType) -> bool:
         return False
     # Before 3.11 the interpreter moves such arguments into their cells before the first instruction.
     return _HAS_FREE_VARIABLE_COPY or not set(code.co_cellvars) & set(code.co_varnames)
+
+
+def stand_between(function: Any) -> Any:
+    """A decorator: the function's frames are of `FRAME_FILE`, and Dynamo leaves them alone."""
+    function.__code__ = function.__code__.replace(co_filename=FRAME_FILE)
+    skip_code(function.__code__)
+    return function
 
 
 def argument_names(code: CodeType) -> tuple[str, ...]:
