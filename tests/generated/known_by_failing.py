@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import torch
+
 from .compare import Difference, compare_values
 from .known_program import Program
 from .observe import Observation
@@ -62,6 +64,11 @@ def fails_on_float(eager: Observation, plain: Observation) -> bool:
 
 def iterated_views(eager: Observation, plain: Observation) -> bool:
     return eager.error is not None and re.search(r"of Unbind\w* is a view", repr(eager.error["args"])) is not None
+
+
+def hooked_view(eager: Observation, plain: Observation) -> bool:
+    refuses = _raises(plain, "builtins.RuntimeError", "is a view and is being modified inplace")
+    return refuses and torch.__version__ < "2.13" and eager.error != plain.error
 
 
 def assert_message(eager: Observation, plain: Observation) -> bool:

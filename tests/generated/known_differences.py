@@ -45,6 +45,7 @@ from .known_by_failing import (
     exception_table,
     fails_on_float,
     from_call,
+    hooked_view,
     iterated_views,
     lost_number,
     raised_class,
@@ -193,6 +194,13 @@ KNOWN = [
         "a tensor is iterated over by `unbind`, whose views forbid that it is changed in place meanwhile; Dynamo takes"
         " the rows one by one, and lets it happen",
         from_call(iterated_views),
+        anywhere=True,
+    ),
+    Known(
+        "hooked-view",
+        "before torch 2.13, a tensor that gets a hook inside of a graph comes out of it as a custom Function's view, and"
+        " refuses to be changed in place",
+        from_call(hooked_view),
         anywhere=True,
     ),
     Known(

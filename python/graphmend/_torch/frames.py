@@ -102,8 +102,8 @@ def _by_own_code(original: Callable[..., Any]) -> Callable[..., Any]:
     return by_own_code
 
 
-# The file of frames that stand between a compiled frame and its caller. `warnings` and `logging` do not count the frames
-# of a file that has both names of the import machinery in its own: a `stacklevel` points past them.
+# The file of frames that stand between a compiled frame and its caller. `warnings` and `logging` do not count frames of
+# a file that has both names of the import machinery in its own: a `stacklevel` points past them.
 FRAME_FILE = "<graphmend, not counted like importlib._bootstrap>"
 _HAS_FREE_VARIABLE_COPY = sys.version_info >= (3, 11)
 
