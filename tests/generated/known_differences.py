@@ -198,9 +198,9 @@ KNOWN = [
     ),
     Known(
         "hooked-view",
-        "before torch 2.13, a tensor that gets a hook inside of a graph comes out of it as a custom Function's view, and"
+        "before torch 2.13, a tensor that gets a hook inside of a graph leaves it as a view of a custom Function, and"
         " refuses to be changed in place",
-        from_call(hooked_view),
+        hooked_view,
         anywhere=True,
     ),
     Known(
