@@ -70,6 +70,9 @@ def posts(site: str) -> bool:
 
 def post(site: str, *values: Any) -> bool:
     """Carries an effect's values out of the graph; where one cannot travel, the trace begins anew without."""
+    # A break among the arguments may have ended the graph that was asked about.
+    if not posts(site):
+        return False
     if not torch.compiler.is_dynamo_compiling():
         return replay.next_is_done()
     reason = _stays_for(site)
@@ -119,8 +122,8 @@ def check(site: str, value: Any, predicted: bool) -> Any:
     value = as_tensor(value)
     if not isinstance(value, torch.Tensor) or value.numel() != 1:
         return value
-    if not torch.compiler.is_dynamo_compiling():
-        # The test itself broke the graph, and what follows runs in eager.
+    # The test itself may have broken the graph that was asked about.
+    if not checks():
         return value
     flag = as_flag(value)
     torch.ops.graphmend.check(site, torch.logical_not(flag) if predicted else flag)

@@ -38,7 +38,7 @@ def selects(site: str, tests: tuple[Any, ...], *assigned: tuple[Any, str]) -> bo
     `assigned` are the attributes that they assign: of what, and their names.
     """
     # A break in the tests has ended the trace.
-    if not torch.compiler.is_dynamo_compiling():
+    if not checks():
         return False
     for test in tests:
         if not isinstance(test, torch.Tensor) or test.numel() != 1:
@@ -58,7 +58,7 @@ def _is_plain_attribute(owner: Any, name: str) -> bool:
 
 def join(site: str, tests: tuple[torch.Tensor, ...], sides: tuple[tuple[Any, ...], ...]) -> tuple[Any, ...]:
     """Each name's value on the side that was meant: that of the first test that holds, else of the last side."""
-    if not torch.compiler.is_dynamo_compiling() or is_declined(site):
+    if not checks() or is_declined(site):
         return tuple(_meant(tests, sides))
     values = sides[-1]
     for i in range(len(tests) - 1, -1, -1):
