@@ -22,6 +22,7 @@ from graphmend._mending.recovery import Recovery
 from graphmend._mending.scope import is_standard
 from graphmend._mending.substitutes import is_inside, names_for
 from graphmend._reporting.report import Break, Report
+from graphmend._torch.asserts import asserts_left
 from graphmend._torch.breaks import (
     Place,
     TorchRuntimeError,
@@ -47,6 +48,7 @@ from graphmend._torch.frames import FrameView, can_wrap_frame, frame_that_calls,
 from graphmend._torch.identity import identities_known
 from graphmend._torch.raised import exceptions_in_vain
 from graphmend._torch.settings import HAVE_SETTINGS, has_setting, patch_for, whole_guards
+from graphmend._torch.tracing import traced_code
 
 _RAISES = "it may raise, and is evaluated though the program may not come to it"
 # A frame with more places than this is given up, so that nothing goes on for ever.
@@ -145,6 +147,7 @@ class MendingCallback:
                 return self._convert_as_written(frame, cache_entry, frame_state, error)
         self.backend.end_frame()
         if result.guarded_code is not None:
+            self.backend.learnt(code).in_vain = 0
             self.report.calls += not self.backend.frame.has_transaction
             self.report.graphs += self.backend.frame.graphs
             self.report.ops += self.backend.frame.ops
@@ -176,7 +179,12 @@ class MendingCallback:
     def _convert_as_written(self, frame: Any, cache_entry: Any, frame_state: Any, error: Exception) -> Any:
         """Whatever it is that failed with mends, it is Dynamo's to say, of the program as it was written."""
         lines = {(code.co_filename, line) for code, _ in self.backend.frame.traced for *_, line in code.co_lines()}
-        result = self._convert_plainly(frame, cache_entry, frame_state)
+        try:
+            result = self._convert_plainly(frame, cache_entry, frame_state)
+        except TorchRuntimeError as raised:
+            if self.fullgraph:
+                raise
+            return self._leave_to_python(frame.f_code, raised)
         cause = getattr(error, "inner_exception", None)
         failed = "torch.compile" if cause is None else "the backend"
         reason = f"{failed} fails on the mended frame ({type(cause or error).__name__})"
@@ -193,6 +201,15 @@ class MendingCallback:
             self._note(_function_place(frame.f_code, error), f"graphmend could not trace it ({_in_words(error)})")
             self.report.calls += result.guarded_code is not None
         return result
+
+    def _leave_to_python(self, code: CodeType, error: TorchRuntimeError) -> Any:
+        """An operation raises while it is traced: what it raises in eager is for the program's own handlers."""
+        learnt = self.backend.learnt(code)
+        learnt.in_vain += 1
+        learnt.as_it_is = learnt.in_vain > _MAX_RAISED
+        place = break_place(error) or _function_place(code, error)
+        self._note(place, "an operation raises while it is traced, and the call runs in eager")
+        return run_once_as_it_is()
 
     def _convert_with_breaks(self, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
         """As plain `torch.compile` does it, but with all mends around the break that stays."""
@@ -223,8 +240,13 @@ class MendingCallback:
         identities = identities_known(self.backend.trace_without)
         raised = exceptions_in_vain(self._note_raised)
         settings = patch_for(self.backend.frame.set_for, self._refuse)
-        with guards, identities, raised, formats_kept(), same_numbers_known(), dropouts_passed_on(), settings:
+        asserts = asserts_left(self._leaves_asserts)
+        with guards, identities, raised, asserts, formats_kept(), same_numbers_known(), dropouts_passed_on(), settings:
             yield
+
+    def _leaves_asserts(self) -> bool:
+        """Whether an assert could not become a check: the graph can carry none."""
+        return not self.fullgraph and self.backend.learnt(traced_code()).cannot_carry is not None
 
     def _refuse(self, reason: str) -> None:
         self.backend.frame.refusal = reason

@@ -49,6 +49,8 @@ class Learnt:
     versions: int = 0
     # How often a frame raised for sure, while it was traced.
     raised: int = 0
+    # How often in succession an operation raised while it was traced.
+    in_vain: int = 0
     # Why it is traced as it is written.
     as_written: str | None = None
     # Why its graph can carry no marker.
