@@ -142,6 +142,11 @@ def layout_numbers(difference: Difference, program: Program) -> bool:
     return bool(np.allclose(seen.numbers(), expected.numbers(), rtol=1e-5, atol=1e-6, equal_nan=True))
 
 
+def default_dtype(difference: Difference, program: Program) -> bool:
+    # Inductor says of each operation what it makes.
+    return program.rules.gradient_units > 0 and "torch.set_default_dtype(torch.float64)" in program.text
+
+
 def uncached_cast(difference: Difference, program: Program) -> bool:
     seen, expected = difference.seen, difference.expected
     is_gradient = difference.path[-2:] == ("grad", "bits") and isinstance(seen, TensorValue)

@@ -13,6 +13,7 @@ from .compare import Difference
 from .known_by_backends import (
     copied_input,
     copied_output,
+    default_dtype,
     drawn_otherwise,
     functional_backward,
     infinite_derivative,
@@ -276,6 +277,14 @@ KNOWN = [
         "layout-numbers",
         "the same, where a function is computed in vectors and their rest by other instructions: last digits differ",
         layout_numbers,
+        anywhere=True,
+    ),
+    Known(
+        "default-dtype",
+        "`torch.set_default_dtype` inside of a graph is lost when AOTAutograd traces it; what is made under it has the"
+        " dtype outside of the graph when that runs",
+        default_dtype,
+        anywhere=True,
     ),
     Known(
         "uncached-cast",
