@@ -259,7 +259,8 @@ def in_vain(operand: Callable[[], Any]) -> Any:
 def either(left: Any, right: Callable[[], Any]) -> Any:
     """`left or right()`"""
     left = as_tensor(left)
-    if not isinstance(left, torch.Tensor) or left.numel() != 1:
+    # A break among the operands may have ended the graph that was asked about.
+    if not isinstance(left, torch.Tensor) or left.numel() != 1 or not checks():
         return left or right()
     other = in_vain(right)
     if isinstance(other, torch.Tensor) and other.numel() == 1:
@@ -270,7 +271,8 @@ def either(left: Any, right: Callable[[], Any]) -> Any:
 def both(left: Any, right: Callable[[], Any]) -> Any:
     """`left and right()`"""
     left = as_tensor(left)
-    if not isinstance(left, torch.Tensor) or left.numel() != 1:
+    # A break among the operands may have ended the graph that was asked about.
+    if not isinstance(left, torch.Tensor) or left.numel() != 1 or not checks():
         return left and right()
     other = in_vain(right)
     if isinstance(other, torch.Tensor) and other.numel() == 1:
