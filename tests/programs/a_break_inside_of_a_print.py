@@ -1,6 +1,11 @@
-"""A print has a break among its arguments, and what comes after it cannot be traced."""
+"""What talks has a break among its arguments, and what comes after it cannot be traced: each is evaluated once."""
+
+import logging
 
 import torch
+
+
+LOG = logging.getLogger("subject")
 
 
 def stumble(x):
@@ -9,9 +14,27 @@ def stumble(x):
     return x + 1.0
 
 
-def f(x):
-    print("it is", x.max(), torch.tensor([1 if x.sum() <= 0.5 and torch.isfinite(x).sum() else 2]))
+def prints(x, numbers):
+    print("it is", numbers.pop(), torch.tensor([1 if x.sum() <= 0.5 and torch.isfinite(x).sum() else 2]))
     return stumble(x) + 1
 
 
-CALLS = [(torch.tensor(numbers),) for numbers in ([-3.0, 1.0], [-3.0, 9.0], [1.0, 2.0])]
+def logs(x, log):
+    log.warning("%s of %s", torch.rand(1), torch.tensor([1 if x.sum() <= 0.5 and torch.isfinite(x).sum() else 2]))
+    return stumble(x) + 1
+
+
+@torch.compiler.disable(recursive=False)
+def f(x, numbers):
+    try:
+        return prints(x, numbers), logs(x, LOG)
+    except RuntimeError:
+        return logs(x, LOG)
+
+
+NUMBERS = [1, 2, 3, 4, 5]
+CALLS = [(torch.tensor(numbers), NUMBERS) for numbers in ([1.0, 2.0], [3.0, 1.0], [-3.0, 1.0], [-3.0, 9.0])]
+
+
+def state():
+    return NUMBERS

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import FunctionType
+from typing import Any
 
 import torch
 
@@ -48,6 +49,14 @@ class Effect:
     # What it shows can be made of any values, so long as what `item()` is called on has one element. Eager makes it
     # even if nobody wants to see it, and may raise there.
     never_raises: bool
+
+    def tell(self, values: Sequence[Any]) -> None:
+        if self.receiver == _RECEIVER and isinstance(values[0], str):
+            values = [kept(int(values[0])), *values[1:]]
+        if self.looks_at_stack:
+            call_under((), self.function, values)
+        else:
+            self.function(*values)
 
     def run(self, spec: str, ints: Iterable[int], tensors: Iterable[torch.Tensor]) -> None:
         travels = self.receiver == _RECEIVER
@@ -148,6 +157,11 @@ def keep_stack(callers: Sequence[Caller]) -> int:
 def deliver(site: str, spec: str, ints: Iterable[int], tensors: Iterable[torch.Tensor]) -> None:
     """Runs the statement with the values of the moment at which the graph passed it."""
     _effects[site].run(spec, ints, tensors)
+
+
+def tell(site: str, values: Sequence[Any]) -> None:
+    """Runs the statement where it stands, with these values."""
+    _effects[site].tell(values)
 
 
 def without_delivery(site: str, error: BaseException) -> BaseException:

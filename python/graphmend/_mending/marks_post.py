@@ -72,7 +72,8 @@ def post(site: str, *values: Any) -> bool:
     """Carries an effect's values out of the graph; where one cannot travel, the trace begins anew without."""
     # A break among the arguments may have ended the graph that was asked about.
     if not posts(site):
-        return False
+        _tell(site, *values)
+        return True
     if not torch.compiler.is_dynamo_compiling():
         return replay.next_is_done()
     reason = _stays_for(site)
@@ -89,10 +90,17 @@ def post(site: str, *values: Any) -> bool:
     return True
 
 
-def talker(site: str, name: str, receiver: object) -> str:
-    """The key by which what a statement talks through is found again; the trace begins anew if it does more."""
-    if not torch.compiler.is_dynamo_compiling():
-        return ""
+@torch.compiler.disable  # type: ignore[untyped-decorator,unused-ignore]
+def _tell(site: str, *values: Any) -> None:
+    """Runs the statement at the site at once; what it needs is evaluated already."""
+    effects.tell(site, values)
+
+
+def talker(site: str, name: str, receiver: object) -> object:
+    """The key by which what a statement talks through is found again; the trace begins anew if it does more. Itself,
+    where nothing is traced."""
+    if not torch.compiler.is_dynamo_compiling() or not posts(site):
+        return receiver
     return str(_key_of(site, name, receiver))
 
 
