@@ -40,7 +40,6 @@ from .known_by_breaks import (
     warned_again,
 )
 from .known_by_failing import (
-    assert_in_try,
     assert_message,
     captured_assert,
     exception_table,
@@ -148,12 +147,6 @@ KNOWN = [
         from_call(captured_assert),
     ),
     Known(
-        "assert-in-try",
-        "the same inside of `try`: what a graph raises skips the `finally` that is traced into the same graph",
-        assert_in_try,
-        shows_breaks=True,
-    ),
-    Known(
         "formatted-float",
         "a float from `.item()` that changes between calls becomes symbolic, and formatting it in an f-string fails"
         " inside Dynamo; how, depends on where the breaks are",
@@ -201,7 +194,7 @@ KNOWN = [
         "hooked-view",
         "before torch 2.13, a tensor that gets a hook inside of a graph leaves it as a view of a custom Function, and"
         " refuses to be changed in place",
-        hooked_view,
+        from_call(hooked_view),
         anywhere=True,
     ),
     Known(
