@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 
+from graphmend._frame_file import FRAME_FILE
 from graphmend._torch.tensors import leaves
 
 # Frames of these are between a call and its caller, or are not, depending on how it is run.
@@ -138,7 +139,7 @@ def _record(record: logging.LogRecord) -> Record:
 
 
 def _is_between(file: str) -> bool:
-    return file.startswith(_BETWEEN) or file == "<graphmend>"
+    return file.startswith(_BETWEEN) or file == FRAME_FILE
 
 
 class _Stream(io.TextIOBase):

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graphmend import _config
+from graphmend._frame_file import FRAME_FILE
 from graphmend._reporting import report
 from graphmend._running import gather, run, running
 
@@ -38,7 +39,7 @@ _OF_THE_COMPILER = re.compile(
 )
 # A frame of a traceback, with its line of source and the carets below.
 _FRAME_OF_OURS = re.compile(
-    r'^(?P<indent> *)File "(?:[^"\n]*/(?:torch|graphmend)/[^"\n]*|<graphmend>)", line \d+, in .*\n'
+    rf'^(?P<indent> *)File "(?:[^"\n]*/(?:torch|graphmend)/[^"\n]*|{re.escape(FRAME_FILE)})", line \d+, in .*\n'
     r"(?:(?P=indent)  (?! *File \").*\n)*",
     re.MULTILINE,
 )

@@ -65,7 +65,7 @@ def posts(site: str) -> bool:
     """Whether the statement at the site is carried out of the graph; asked before its arguments are evaluated."""
     if torch.compiler.is_dynamo_compiling():
         return bool(mends_apply()) and bool(carries()) and not is_declined(site)
-    return replay.active()
+    return replay.expects(site)
 
 
 def post(site: str, *values: Any) -> bool:
@@ -75,7 +75,8 @@ def post(site: str, *values: Any) -> bool:
         _tell(site, *values)
         return True
     if not torch.compiler.is_dynamo_compiling():
-        return replay.next_is_done()
+        replay.pass_over()
+        return True
     reason = _stays_for(site)
     if reason:
         return bool(trace_again_without(site, reason))

@@ -89,11 +89,6 @@ def remember(entries: list[Break]) -> None:
                 remembered.keep(source.file_name, source.source, source.speculates, new, source.substitutes)
 
 
-def _either_replacement(code: CodeType, space: dict[str, Any]) -> CodeType:
-    mended = replacement(code, space, True)
-    return mended if mended is not code else replacement(code, space, False)
-
-
 def mend(place: Place, traced: Traced, speculates: bool, only: frozenset[str] | None = None) -> Mend | str:
     """Mends the statement where a graph broke; or the reason why it is left.
 
@@ -190,7 +185,7 @@ def _all_objects() -> list[Any]:
 
 
 @contextlib.contextmanager
-def in_live_functions() -> Iterator[None]:
+def in_live_functions(speculates: bool) -> Iterator[None]:
     """Inside, functions run their mended code; other threads may take it too, for which it is what they had."""
     with _lock:
         files = {source.file_name for source in _sources.values()}
@@ -198,7 +193,7 @@ def in_live_functions() -> Iterator[None]:
         for function in _all_objects():
             if type(function) is FunctionType and function.__code__.co_filename in files:
                 code = function.__code__
-                mended = _either_replacement(code, function.__globals__)
+                mended = replacement(code, function.__globals__, speculates)
                 if mended is not code:
                     changed.append((function, code))
                     function.__code__ = mended

@@ -70,7 +70,7 @@ class Recovery:
                 return result
             # What is compiled inside would deliver again.
             again = replay.of(missed.delivered, missed.error)
-            with again, mended_code.in_live_functions(), torch.compiler.set_stance("force_eager"):
+            with again, mended_code.in_live_functions(self.speculates), torch.compiler.set_stance("force_eager"):
                 code = mended_code.replacement(self.code, self.globals, self.speculates)
                 return self.run_code(code, closure, values)
         finally:

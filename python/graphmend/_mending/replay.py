@@ -8,14 +8,13 @@ raised raises the same exception where it stands.
 import contextlib
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import FrameType
 
 
 class _Replay(threading.local):
-    active = False
-    # Effects yet to be passed over, and what the one after them raised.
-    delivered = 0
+    # The sites of the effects that are to come: those to be passed over, and last the one that raised.
+    sites: Sequence[str] = ()
     error: BaseException | None = None
     # The frame in which that one stands, once it has raised.
     frame: FrameType | None = None
@@ -26,18 +25,24 @@ _replay = _Replay()
 
 def active() -> bool:
     """Whether this thread is running something again."""
-    return _replay.active
+    return bool(_replay.sites)
+
+
+def expects(site: str) -> bool:
+    """Whether the statement at this site is the next one that was delivered. Others were left to the program, which
+    carries them out again."""
+    return bool(_replay.sites) and _replay.sites[0] == site
 
 
 @contextlib.contextmanager
-def of(delivered: int, error: BaseException) -> Iterator[None]:
-    """Inside, the first `delivered` effects are passed over, and the next one raises `error`.
+def of(sites: Sequence[str], error: BaseException) -> Iterator[None]:
+    """Inside, the effects at these sites are passed over, in this order, and the last of them raises `error`.
 
     Its traceback begins in the statement, as it was delivered; that is where the exception is found to come from.
     """
     before = vars(_replay).copy()
     statement = error.__traceback__
-    _replay.active, _replay.delivered, _replay.error = True, delivered, error
+    _replay.sites, _replay.error = sites, error
     try:
         yield
     finally:
@@ -50,16 +55,13 @@ def of(delivered: int, error: BaseException) -> Iterator[None]:
         vars(_replay).update(before)
 
 
-def next_is_done() -> bool:
-    """Whether the effect at which the program stands was delivered; raises if it is the one that raised."""
-    if _replay.delivered:
-        _replay.delivered -= 1
-        return True
-    error, _replay.error = _replay.error, None
-    _replay.active = False
-    if error is not None:
+def pass_over() -> None:
+    """Passes over the effect that is expected; raises if it is the one that raised."""
+    _replay.sites = _replay.sites[1:]
+    if not _replay.sites:
+        error, _replay.error = _replay.error, None
+        assert error is not None
         # The statement stands in the function that has called the mark.
         _replay.frame = sys._getframe(2)
         traceback = error.__traceback__
         raise error.with_traceback(traceback.tb_next if traceback else None)
-    return False

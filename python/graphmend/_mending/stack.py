@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
+from graphmend._frame_file import FRAME_FILE
 from graphmend._torch.compiling import OptimizedModule
-from graphmend._torch.frames import FRAME_FILE
 
 _PACKAGE = __name__.partition(".")[0]
 

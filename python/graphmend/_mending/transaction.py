@@ -30,7 +30,7 @@ class Miss(BaseException):
 
     def __init__(
         self,
-        delivered: int = 0,
+        delivered: Sequence[str] = (),
         error: BaseException | None = None,
         *,
         learnt: bool = False,
@@ -38,8 +38,8 @@ class Miss(BaseException):
         unmet: Any = None,
     ) -> None:
         super().__init__()
+        # The sites of effects; the last of them raised.
         self.delivered = delivered
-        # What the effect after them raised.
         self.error = error
         # It was a predicted value, and the next one may be better.
         self.learnt = learnt
@@ -181,7 +181,8 @@ class Plan:
                 # Made when they are asked for: a logger that is off asks for none.
                 effects.deliver(effect.site, effect.spec, map(read, effect.ints), map(shown, effect.tensors))
             except BaseException as error:
-                raise Miss(i, effects.without_delivery(effect.site, error)) from None
+                sites = [each.site for each in self.effects[: i + 1]]
+                raise Miss(sites, effects.without_delivery(effect.site, error)) from None
 
     def _commit(self, args: Sequence[Any], working: Sequence[Any], results: Sequence[Any]) -> tuple[Any, ...]:
         returned = list(results[: self.outputs])

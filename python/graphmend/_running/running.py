@@ -170,8 +170,10 @@ def _without_us(traceback: Any) -> Any:
 
 
 def _top_package(frame: Any) -> str:
+    from graphmend._frame_file import FRAME_FILE
+
     # Code that is made for one call has no module of ours, but our name.
-    if frame.f_code.co_filename == "<graphmend>":
+    if frame.f_code.co_filename == FRAME_FILE:
         return "graphmend"
     name: Any = frame.f_globals.get("__name__")
     return name.partition(".")[0] if isinstance(name, str) else ""

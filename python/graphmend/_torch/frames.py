@@ -17,6 +17,8 @@ from torch._dynamo.eval_frame import skip_code as skip_code
 from torch._dynamo.types import ConvertFrameReturn, FrameAction, FrameExecStrategy
 from torch.utils.weak import WeakIdKeyDictionary
 
+from graphmend._frame_file import FRAME_FILE
+
 
 def know_code(code: CodeType) -> None:
     """`torch._dynamo.reset` forgets what was compiled for the code that it knows."""
@@ -102,9 +104,6 @@ def _by_own_code(original: Callable[..., Any]) -> Callable[..., Any]:
     return by_own_code
 
 
-# The file of frames that stand between a compiled frame and its caller. `warnings` and `logging` do not count frames of
-# a file that has both names of the import machinery in its own: a `stacklevel` points past them.
-FRAME_FILE = "<graphmend, not counted like importlib._bootstrap>"
 _HAS_FREE_VARIABLE_COPY = sys.version_info >= (3, 11)
 
 
