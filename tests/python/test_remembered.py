@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 pytest.importorskip("torch")
+
+Run = Callable[..., tuple[str, int]]
 
 PROGRAM = """\
 import logging
@@ -61,27 +62,71 @@ print("traces", traces)
 """
 
 
-def run(folder: Path, program: str = PROGRAM, **variables: str) -> tuple[str, int]:
-    """What the program prints, and how often it was traced."""
-    script = folder / "program.py"
-    script.write_text(program.replace("FULL", variables.pop("full", "True")), encoding="utf-8")
-    environment = {**os.environ, "GRAPHMEND_CACHE_DIR": str(folder / "cache"), "GRAPHMEND_REMEMBER": "1", **variables}
-    done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    printed, _, traces = done.stdout.rpartition("traces")
-    return printed + done.stderr, int(traces)
+# Has torch, and forks for each program: that is as good as a process of its own, without four seconds of imports.
+SERVER = """\
+import json, os, runpy, sys, traceback
+
+import torch._dynamo
+
+for line in sys.stdin:
+    script, variables, output = json.loads(line)
+    child = os.fork()
+    if not child:
+        os.environ.update(variables)
+        for stream in (1, 2):
+            os.dup2(os.open(f"{output}{stream}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream)
+        status = 1
+        try:
+            runpy.run_path(script, run_name="__main__")
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    print(os.waitpid(child, 0)[1], flush=True)
+"""
 
 
-def test_a_later_process_traces_less(tmp_path: Path) -> None:
-    first, traces = run(tmp_path)
-    again, fewer = run(tmp_path)
+@pytest.fixture(scope="module")
+def server() -> Iterator[subprocess.Popen[str]]:
+    with subprocess.Popen(
+        [sys.executable, "-c", SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as started:
+        yield started
+        assert started.stdin is not None
+        started.stdin.close()
+
+
+@pytest.fixture
+def run(server: subprocess.Popen[str], tmp_path: Path) -> Run:
+    def run_program(program: str = PROGRAM, **variables: str) -> tuple[str, int]:
+        """What the program prints, and how often it was traced."""
+        script = tmp_path / "program.py"
+        script.write_text(program.replace("FULL", variables.pop("full", "True")), encoding="utf-8")
+        variables = {"GRAPHMEND_CACHE_DIR": str(tmp_path / "cache"), "GRAPHMEND_REMEMBER": "1", **variables}
+        assert server.stdin is not None and server.stdout is not None
+        server.stdin.write(json.dumps([str(script), variables, str(tmp_path / "output")]) + "\n")
+        server.stdin.flush()
+        status = server.stdout.readline()
+        told = (tmp_path / "output2").read_text(encoding="utf-8")
+        assert status == "0\n", told
+        printed, _, traces = (tmp_path / "output1").read_text(encoding="utf-8").rpartition("traces")
+        return printed + told, int(traces)
+
+    return run_program
+
+
+def test_a_later_process_traces_less(run: Run, tmp_path: Path) -> None:
+    first, traces = run()
+    again, fewer = run()
     # The print, which takes the log with it, and the check are known; numbers that are symbols, and predictions, are
     # found anew.
     assert (again, fewer) == (first, traces - 2)
     breaks = records(tmp_path)["records"]["with predictions"]["breaks"]
     assert [entry["mend"] for entry in breaks] == ["postpone", "postpone", "check"]
     # Without a memory all is as it was.
-    assert run(tmp_path, GRAPHMEND_REMEMBER="0") == (first, traces)
+    assert run(GRAPHMEND_REMEMBER="0") == (first, traces)
 
 
 def records(folder: Path) -> dict[str, Any]:
@@ -90,15 +135,15 @@ def records(folder: Path) -> dict[str, Any]:
     return kept
 
 
-def test_a_record_is_of_one_text(tmp_path: Path) -> None:
-    _, traces = run(tmp_path)
+def test_a_record_is_of_one_text(run: Run, tmp_path: Path) -> None:
+    _, traces = run()
     known = records(tmp_path)
     changed = PROGRAM.replace('print("mean"', 'print("the mean"')
-    assert run(tmp_path, changed)[1] == traces
+    assert run(changed)[1] == traces
     assert records(tmp_path)["of"] != known["of"]
     # With predictions and without are two.
-    run(tmp_path, changed, full="False")
-    run(tmp_path, changed, full="False", GRAPHMEND_SPECULATE="0")
+    run(changed, full="False")
+    run(changed, full="False", GRAPHMEND_SPECULATE="0")
     assert {name for name, found in records(tmp_path)["records"].items() if found["breaks"]} == {
         *("with predictions", "without")
     }
@@ -110,8 +155,8 @@ DAMAGES: list[Callable[[dict[str, Any]], None]] = [
 ]
 
 
-def test_a_damaged_record_is_as_good_as_none(tmp_path: Path) -> None:
-    first = run(tmp_path)
+def test_a_damaged_record_is_as_good_as_none(run: Run, tmp_path: Path) -> None:
+    first = run()
     (path,) = (tmp_path / "cache").iterdir()
     whole = path.read_text(encoding="utf-8")
     damaged = ["", whole[:-9], "[" * 100_000]
@@ -121,13 +166,13 @@ def test_a_damaged_record_is_as_good_as_none(tmp_path: Path) -> None:
         damaged.append(json.dumps(kept))
     for text in damaged:
         path.write_text(text, encoding="utf-8")
-        assert run(tmp_path) == first
+        assert run() == first
     # Lines on which nothing is to be mended.
     kept = json.loads(whole)
     for number, entry in enumerate(kept["records"]["with predictions"]["breaks"]):
         entry["line"] = 1 + 7 * number
     path.write_text(json.dumps(kept), encoding="utf-8")
-    printed, traces = run(tmp_path)
+    printed, traces = run()
     assert printed.split("[(")[0] == first[0].split("[(")[0] and traces > 1
 
 
@@ -155,10 +200,10 @@ print("traces 0")
 """
 
 
-def test_nothing_is_remembered_of_what_was_in_vain(tmp_path: Path) -> None:
-    assert "None" in run(tmp_path, OTHER_SETTINGS)[0]
-    declared = run(tmp_path, OTHER_SETTINGS, GRAPHMEND_EFFECTS="__main__.talk")
-    assert declared == run(tmp_path, OTHER_SETTINGS, GRAPHMEND_EFFECTS="__main__.talk", GRAPHMEND_REMEMBER="0")
+def test_nothing_is_remembered_of_what_was_in_vain(run: Run, tmp_path: Path) -> None:
+    assert "None" in run(OTHER_SETTINGS)[0]
+    declared = run(OTHER_SETTINGS, GRAPHMEND_EFFECTS="__main__.talk")
+    assert declared == run(OTHER_SETTINGS, GRAPHMEND_EFFECTS="__main__.talk", GRAPHMEND_REMEMBER="0")
     assert "None" not in declared[0]
 
 
@@ -175,11 +220,11 @@ print("traces 0")
 """
 
 
-def test_code_of_any_name_is_compiled(tmp_path: Path) -> None:
-    assert run(tmp_path, NAMES)[0].startswith("2.0\n" * 5)
+def test_code_of_any_name_is_compiled(run: Run) -> None:
+    assert run(NAMES)[0].startswith("2.0\n" * 5)
 
 
-def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
-    expected = run(tmp_path, GRAPHMEND_REMEMBER="0")
+def test_a_folder_that_cannot_be_written(run: Run, tmp_path: Path) -> None:
+    expected = run(GRAPHMEND_REMEMBER="0")
     (tmp_path / "cache").write_text("a file is in its place", encoding="utf-8")
-    assert run(tmp_path) == expected
+    assert run() == expected
