@@ -134,7 +134,7 @@ std::string and_is_plain(const std::string& site, const WorkedOn& worked) {
 }
 
 std::string not_traced(const std::string& site, const WorkedOn& worked) {
-  const std::string asked = "__graphmend__.checks()" + and_is_plain(site, worked);
+  const std::string asked = "__graphmend__.asks('" + site + "')" + and_is_plain(site, worked);
   return worked.empty() ? "not " + asked : "not (" + asked + ")";
 }
 

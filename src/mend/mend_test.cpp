@@ -29,7 +29,7 @@ TEST(Postpone, LeavesWhatALaterArgumentMayChange) {
 
 TEST(Check, AsksForWhatPythonMayNotComeTo) {
   MendCase guard("def f(self, x):\n    if x.any() and self.m.any():\n        raise E\n", {2});
-  EXPECT_TRUE(guard.shows("if not (__graphmend__.checks() and __graphmend__.is_plain('S', (self, 'm'))) else"))
+  EXPECT_TRUE(guard.shows("if not (__graphmend__.asks('S') and __graphmend__.is_plain('S', (self, 'm'))) else"))
       << guard.shown();
 }
 
@@ -88,7 +88,7 @@ TEST(Mend, CheckPredictsThatNothingIsRaised) {
   Case made("def f(x):\n    if x.any():\n        raise E\n", {2});
   EXPECT_EQ(
       made.shown(),
-      "def f(x):\n    if ((x.any()) if not __graphmend__.checks() else __graphmend__.check('S', (x.any()), False)):\n"
+      "def f(x):\n    if ((x.any()) if not __graphmend__.asks('S') else __graphmend__.check('S', (x.any()), False)):\n"
       "        raise E\n");
   Case other("def f(x):\n    if x.any():\n        y = 1\n    else:\n        raise E\n", {2});
   EXPECT_NE(other.shown().find(", True)"), std::string::npos);

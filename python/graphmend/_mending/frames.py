@@ -349,6 +349,14 @@ class MendingCallback:
             self.backend.declined[site] = "a break inside of it stays"
         return bool(sites)
 
+    def _leave(self, place: Place, reason: str) -> bool:
+        """What is mended around a break that stays is left as it is written, if it is not yet: what comes behind the
+        break is a frame of its own, and would go on with what was begun here."""
+        sites = [site for each in (place, *place.callers()) for site in mended_code.begun_at(each)]
+        sites = [site for site in sites if site not in self.backend.declined]
+        self.backend.declined.update(dict.fromkeys(sites, reason))
+        return bool(sites)
+
     def _bound_versions(self, code: CodeType) -> None:
         """Predictions that go on changing must not use up the limit of recompilations, behind which all is eager."""
         keys = self.backend.frame.keys
@@ -384,7 +392,7 @@ class MendingCallback:
     def _mend(self, place: Place, code: CodeType) -> bool:
         place, mend = self._find_mend(place, code)
         if isinstance(mend, str):
-            if self._stop_capturing(code) or self._unselect(place):
+            if self._stop_capturing(code) or self._unselect(place) or self._leave(place, mend):
                 return True
             declined = {**self.backend.notes, **self.backend.declined}
             meant = {"postpone", "check", "select", "speculate"}

@@ -12,6 +12,7 @@ from graphmend._mending.marks_counted import counted
 from graphmend._mending.marks_in_vain import is_plain
 from graphmend._mending.marks_post import (
     allclose,
+    asks,
     both,
     check,
     checks,
@@ -51,6 +52,7 @@ class Marks:
     """The namespace that mended code sees; a class, because Dynamo takes only callables from builtins."""
 
     tracing = staticmethod(tracing)
+    asks = staticmethod(asks)
     checks = staticmethod(checks)
     posts = staticmethod(posts)
     post = staticmethod(post)

@@ -61,6 +61,11 @@ def checks() -> bool:
     return bool(torch.compiler.is_dynamo_compiling()) and bool(mends_apply()) and bool(carries())
 
 
+def asks(site: str) -> bool:
+    """Whether the test at the site may be predicted, or what is compared in it."""
+    return checks() and not is_declined(site)
+
+
 def posts(site: str) -> bool:
     """Whether the statement at the site is carried out of the graph; asked before its arguments are evaluated."""
     if torch.compiler.is_dynamo_compiling():

@@ -226,6 +226,13 @@ def sites_around(file_name: str, line: int) -> dict[str, str]:
     return found
 
 
+def begun_at(place: Place) -> list[str]:
+    """The sites of the mends that may have begun where the place stands, and are not done yet."""
+    on_its_line = sites(place)
+    around = sites_around(place.file, place.line)
+    return [site for site, kind in around.items() if kind in ("postpone", "select") or site in on_its_line]
+
+
 def note_broken(entry: Break) -> None:
     """Keeps what to say of a place that is mended, and of those that were mended with it, should a graph have them."""
     broken.update(dict.fromkeys(sites(entry), entry))
@@ -249,8 +256,7 @@ def note_silent(site: str, name: str) -> None:
 
 def selected_around(place: Place) -> list[str]:
     """The sites of branches that are selected, and that the place stands in."""
-    selects = [(source, mend) for source, mend in _mends_of(place.file) if mend.kind == "select"]
-    return [mend.site for source, mend in selects if mend.start < source.start_of(place.line) < mend.end]
+    return [site for site, kind in sites_around(place.file, place.line).items() if kind == "select"]
 
 
 def selected_inside(site: str) -> list[str]:
