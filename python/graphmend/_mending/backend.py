@@ -122,6 +122,7 @@ class MendedBackend:
         self.frame.predicted.clear()
         self.frame.traced.clear()
         self.frame.traced.add(code, space)
+        self.notes.clear()
 
     def end_frame(self) -> None:
         """Lets go of the call's values."""
@@ -178,7 +179,6 @@ class MendedBackend:
         """Dynamo has forgotten what it compiled, and nothing that was learnt of it counts any more."""
         self._learnt.clear()
         self.declined.clear()
-        self.notes.clear()
         speculate.forget(self.number)
         if hasattr(self.inner, "reset"):
             self.inner.reset()

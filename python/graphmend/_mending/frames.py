@@ -353,7 +353,8 @@ class MendingCallback:
         """What is mended around a break that stays is left as it is written, if it is not yet: what comes behind the
         break is a frame of its own, and would go on with what was begun here."""
         sites = [site for each in (place, *place.callers()) for site in mended_code.begun_at(each)]
-        sites = [site for site in sites if site not in self.backend.declined]
+        left = {**self.backend.notes, **self.backend.declined}
+        sites = [site for site in sites if site not in left]
         self.backend.declined.update(dict.fromkeys(sites, reason))
         return bool(sites)
 
@@ -392,7 +393,7 @@ class MendingCallback:
     def _mend(self, place: Place, code: CodeType) -> bool:
         place, mend = self._find_mend(place, code)
         if isinstance(mend, str):
-            if self._stop_capturing(code) or self._unselect(place) or self._leave(place, mend):
+            if self._stop_capturing(code) or self._unselect(place):
                 return True
             declined = {**self.backend.notes, **self.backend.declined}
             meant = {"postpone", "check", "select", "speculate"}
@@ -406,6 +407,8 @@ class MendingCallback:
             could_be_set = self.backend.frame.set_for | self.backend.frame.refused
             refusal = self.backend.frame.refusal if place.gb_type in could_be_set else ""
             mend = reasons[0] if reasons else self.backend.frame.trouble or refusal or mend
+            if self._leave(place, mend):
+                return True
         return self._note(place, mend)
 
     def _note(self, place: Place, mend: Mend | str) -> bool:
