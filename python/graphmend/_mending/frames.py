@@ -42,7 +42,7 @@ from graphmend._torch.breaks import (
 )
 from graphmend._torch.compiling import changing_attributes, recompile_limit
 from graphmend._torch.dropouts import dropouts_passed_on
-from graphmend._torch.exact import same_numbers_known
+from graphmend._torch.exact import numbers_compared
 from graphmend._torch.formats import formats_kept
 from graphmend._torch.frames import FrameView, can_wrap_frame, frame_that_calls, know_code, run_once_as_it_is
 from graphmend._torch.identity import identities_known
@@ -241,7 +241,7 @@ class MendingCallback:
         raised = exceptions_in_vain(self._note_raised)
         settings = patch_for(self.backend.frame.set_for, self._refuse)
         asserts = asserts_left(self._leaves_asserts)
-        with guards, identities, raised, asserts, formats_kept(), same_numbers_known(), dropouts_passed_on(), settings:
+        with guards, identities, raised, asserts, formats_kept(), numbers_compared(), dropouts_passed_on(), settings:
             yield
 
     def _leaves_asserts(self) -> bool:

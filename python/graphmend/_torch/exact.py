@@ -6,7 +6,7 @@ zero and `k != k` false, and NaN, infinities and roundings are nowhere. Where th
 
 import contextlib
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import sympy  # type: ignore[import-untyped,import-not-found,unused-ignore]
@@ -23,6 +23,8 @@ from graphmend._torch.replaced import replaced
 _UNORDERED = (torch.sym_max, torch.sym_min, max, min)
 _COMPARISONS = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
 _NEGATIONS = (operator.neg, operator.not_, torch.sym_not)
+# From here on, not every whole number is a float.
+_ROUNDED = 2**53
 
 
 def numbers_exact() -> contextlib.AbstractContextManager[None]:
@@ -31,26 +33,44 @@ def numbers_exact() -> contextlib.AbstractContextManager[None]:
 
 
 @contextlib.contextmanager
-def same_numbers_known() -> Iterator[None]:
-    """Inside, whether a number that may change is another one (`n is True`) is asked of the numbers themselves: Dynamo
-    says no of any."""
-    originals = {name: compare_op_handlers[name] for name in ("is", "is not")}
-    compare_op_handlers.update({name: _of_constants(handler) for name, handler in originals.items()})
+def numbers_compared() -> Iterator[None]:
+    """Inside, numbers that may change are compared as Python does it where Dynamo does otherwise: it says of any that
+    it `is` no other (`n is True`), and takes a large number for the float next to it."""
+    asked = dict.fromkeys(("is", "is not"), _are_of_one_type)
+    asked |= dict.fromkeys(("==", "!=", "<", "<=", ">", ">="), _round)
+    originals = {name: compare_op_handlers[name] for name in asked}
+    compare_op_handlers.update({name: _of_constants(originals[name], asks) for name, asks in asked.items()})
     try:
         yield
     finally:
         compare_op_handlers.update(originals)
 
 
-def _of_constants(original: Any) -> Any:
+def _of_constants(original: Any, asks: Callable[[Any, Any], bool]) -> Any:
     def handle(tx: Any, args: Any, kwargs: Any) -> Any:
         left, right = (each.realize() for each in args)
-        # Nothing is needed to know that a number is not None.
-        if any(isinstance(each, SymNodeVariable) for each in (left, right)) and _type(left) is _type(right):
+        if any(isinstance(each, SymNodeVariable) for each in (left, right)) and asks(left, right):
             args = [as_constant(tx, left), as_constant(tx, right)]
         return original(tx, args, kwargs)
 
     return handle
+
+
+def _are_of_one_type(left: Any, right: Any) -> bool:
+    """Nothing is needed to know that a number is not None."""
+    return _type(left) is _type(right)
+
+
+def _round(left: Any, right: Any) -> bool:
+    """Whether sympy, which compares at the float's precision, would round one of two numbers."""
+    if {_type(left), _type(right)} != {int, float}:
+        return False
+    return any(isinstance(number, (int, float)) and abs(number) >= _ROUNDED for number in map(_hint, (left, right)))
+
+
+def _hint(value: Any) -> Any:
+    """What a number is in the call that is traced; None if it is read from a tensor in the graph."""
+    return value.sym_num.node.hint if isinstance(value, SymNodeVariable) else value.as_python_constant()
 
 
 def _type(value: Any) -> Any:
