@@ -99,5 +99,5 @@ SPECULATION = [
     ProductBug(
         "miss-talks", "a missed call delivers what eager does", run_instead(_talks_when_missed), shows="events", hint=41
     ),
-    ProductBug("looking-ahead-shows", "to predict, nothing is drawn and no input is changed", _blind, hint=9),
+    ProductBug("looking-ahead-shows", "to predict, nothing is drawn and no input is changed", _blind, hint=47),
 ]

@@ -31,7 +31,7 @@ from generated.values import Describer
 from generated.workers import Crash, Died, run_tasks
 
 PROGRAMS = int(os.environ.get("GRAPHMEND_PROGRAMS", "300"))
-AOT_PROGRAMS = int(os.environ.get("GRAPHMEND_AOT_PROGRAMS", "40"))
+AOT_PROGRAMS = int(os.environ.get("GRAPHMEND_AOT_PROGRAMS", "20"))
 INDUCTOR_PROGRAMS = int(os.environ.get("GRAPHMEND_INDUCTOR_PROGRAMS", "20"))
 JOBS = os.cpu_count() or 1
 SIMULATED = Request("simulated", jobs=JOBS)
@@ -142,10 +142,10 @@ def test_at_least_twenty_bugs_are_planted_in_the_product() -> None:
 
 def test_failing_program_is_reduced() -> None:
     bug = next(bug for bug in PLANTED if bug.name == "wrong-line")
-    # One process, so that it is the same program each time.
+    # One process, so that it is the same program each time, and is reduced in the same way.
     failure = find(bug, dataclasses.replace(SIMULATED, jobs=1), 200)
     assert failure is not None
-    request = dataclasses.replace(SIMULATED, planted=bug.name)
+    request = dataclasses.replace(SIMULATED, planted=bug.name, jobs=1)
     text, verdict = reduce_program(failure.text, failure.verdict, request, max_tests=80)
     assert verdict.kind == failure.kind
     assert len(text) <= len(failure.text) / 2
