@@ -75,6 +75,8 @@ class FrameRecord(threading.local):
         self.drawn: set[str] = set()
         # The functions' own code that was traced, with its globals.
         self.traced = Traced()
+        # Code that is called through a cache.
+        self.cached = Traced()
 
 
 _numbers = itertools.count()
@@ -122,6 +124,7 @@ class MendedBackend:
         self.frame.predicted.clear()
         self.frame.traced.clear()
         self.frame.traced.add(code, space)
+        self.frame.cached.clear()
         self.notes.clear()
 
     def end_frame(self) -> None:

@@ -40,9 +40,11 @@ from graphmend._torch.breaks import (
     read_places,
     trial,
 )
+from graphmend._torch.classes import changes_of_classes_seen
 from graphmend._torch.compiling import changing_attributes, recompile_limit
 from graphmend._torch.dropouts import dropouts_passed_on
 from graphmend._torch.exact import numbers_compared
+from graphmend._torch.extremes import extremes_compared
 from graphmend._torch.formats import formats_kept
 from graphmend._torch.frames import FrameView, can_wrap_frame, frame_that_calls, know_code, run_once_as_it_is
 from graphmend._torch.identity import identities_known
@@ -64,6 +66,8 @@ _PREDICTED = frozenset(["speculate"])
 _DECIDES = frozenset(["check", "select", "speculate"])
 # Nothing is changed in the source: Dynamo itself traces the number as a symbol.
 _CAPTURE = Mend("capture", line=0, start=0, end=0, site="", outlined="", pieces=(), class_name="")
+# How the reason begins why a break stays where graphmend has a bug.
+OWN_FAULT = "graphmend failed to mend it, which is a fault of its own"
 
 
 class MendingCallback:
@@ -120,7 +124,7 @@ class MendingCallback:
                 place = break_place(error)
                 if hangs_on_symbol(error) and self._stop_capturing(code, error):
                     continue
-                if place is None or not (self._set(place) or self._mend(place, code)):
+                if place is None or not self._mend_or_leave(place, code):
                     if self.fullgraph:
                         raise
                     result = None
@@ -241,7 +245,17 @@ class MendingCallback:
         raised = exceptions_in_vain(self._note_raised)
         settings = patch_for(self.backend.frame.set_for, self._refuse)
         asserts = asserts_left(self._leaves_asserts)
-        with guards, identities, raised, asserts, formats_kept(), numbers_compared(), dropouts_passed_on(), settings:
+        # What Dynamo does otherwise than Python.
+        exact = (
+            formats_kept(),
+            numbers_compared(),
+            extremes_compared(),
+            changes_of_classes_seen(),
+            dropouts_passed_on(),
+        )
+        with contextlib.ExitStack() as stack:
+            for each in (guards, identities, raised, asserts, *exact, settings):
+                stack.enter_context(each)
             yield
 
     def _leaves_asserts(self) -> bool:
@@ -271,6 +285,8 @@ class MendingCallback:
     def _set(self, place: Place) -> bool:
         """Whether another setting of Dynamo's mends the break."""
         if place.gb_type in self.backend.frame.set_for | self.backend.frame.refused or not has_setting(place.gb_type):
+            return False
+        if self._is_cached(place):
             return False
         self.backend.frame.set_for.add(place.gb_type)
         self._note(place, Mend("setting", place.line, 0, 0, "", "", (), ""))
@@ -390,6 +406,13 @@ class MendingCallback:
         traced = [entry for entry in self.report.mended if any(site in marked for site, _ in entry.sites)]
         mended_code.remember([entry for entry in traced if all(kind in _EXACT for _, kind in entry.sites)])
 
+    def _mend_or_leave(self, place: Place, code: CodeType) -> bool:
+        """Whether the break is mended. A fault of ours must not become the program's: then the break stays."""
+        try:
+            return self._set(place) or self._mend(place, code)
+        except Exception as error:
+            return self._note(place, f"{OWN_FAULT} ({type(error).__name__}: {error})")
+
     def _mend(self, place: Place, code: CodeType) -> bool:
         place, mend = self._find_mend(place, code)
         if isinstance(mend, str):
@@ -437,8 +460,16 @@ class MendingCallback:
             entries.append(entry)
         return is_mended
 
+    def _is_cached(self, place: Place) -> bool:
+        """Whether a break, or what calls the function that breaks, stands in a function that is called through a
+        cache."""
+        cached = {(code.co_filename, code.co_name) for code, _ in self.backend.frame.cached}
+        return any((each.file, each.function) in cached for each in (place, *place.callers()))
+
     def _find_mend(self, place: Place, code: CodeType) -> tuple[Place, Mend | str]:
         """The place that is mended, which may be one around it, and the mend; or the reason why there is none."""
+        if self._is_cached(place):
+            return place, "it is called through a cache, which a graph would pass by"
         traced, speculates = self.backend.frame.traced, bool(self.backend.speculates)
         mend = mended_code.mend(place, traced, speculates, only=_EXACT)
         if isinstance(mend, Mend):

@@ -22,10 +22,13 @@ def own_backend() -> MendedBackend | None:
     return backend if isinstance(backend, MendedBackend) else None
 
 
-def code_to_trace(code: CodeType, space: dict[str, Any]) -> CodeType:
+def code_to_trace(code: CodeType, space: dict[str, Any], is_cached: bool) -> CodeType:
     """What Dynamo asks for each function that it inlines."""
     backend = own_backend()
     if backend is None or backend.frame.plain:
+        return code
+    if is_cached:
+        backend.frame.cached.add(code, space)
         return code
     backend.frame.traced.add(code, space)
     return mended_code.replacement(code, space, bool(backend.speculates))

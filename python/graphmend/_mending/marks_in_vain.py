@@ -13,6 +13,9 @@ def is_plain(site: str, *read: tuple[Any, ...]) -> bool:
 
     Of each there is a value, and the names of the attributes that lead from there to what is meant.
     """
+    if not torch.compiler.is_dynamo_compiling():
+        # It was, where this was traced; what runs again passes over it.
+        return True
     if is_declined(site):
         return False
     for path in read:

@@ -161,7 +161,9 @@ class MendedSource:
         exec(code, self.globals, space)
         (made,) = space.values()
         if mend.class_name:
-            (made,) = [value for value in vars(made).values() if isinstance(value, FunctionType)]
+            # `__new__` is a static method and `__class_getitem__` one of the class, without being told so.
+            found = [getattr(value, "__func__", value) for value in vars(made).values()]
+            (made,) = [value for value in found if isinstance(value, FunctionType)]
         effects.define(mend.site, mend.outlined, made)
 
 

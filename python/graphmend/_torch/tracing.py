@@ -19,6 +19,7 @@ import torch
 import torch._dynamo
 from torch._dynamo import exc
 from torch._dynamo.guards import GuardBuilder, install_guard
+from torch._dynamo.polyfills import getattr_and_trace
 from torch._dynamo.source import AttrSource
 from torch._dynamo.symbolic_convert import InliningInstructionTranslator, InstructionTranslator
 from torch._dynamo.variables import functions
@@ -241,8 +242,21 @@ class TraceAgain(exc.UnspecializeRestartAnalysis, exc.TensorifyScalarRestartAnal
     """Raised by a backend: Dynamo traces the frame anew. The first base forgets the old attempt, the second passes."""
 
 
-def inline_other_code(replace: Callable[[CodeType, dict[str, Any]], CodeType]) -> None:
-    """From now on, when Dynamo inlines a function it asks `replace` for the code to trace in its stead.
+def _in_cache(translator: Any) -> bool:
+    """Whether a function that is inlined there is called through `functools.cache` or `lru_cache`, which Dynamo passes
+    by. Where such a function breaks the graph, Python calls the cache."""
+    while translator is not None:
+        if translator.f_code is getattr_and_trace.__code__:
+            wrapper = translator.symbolic_locals.get("wrapper_obj")
+            if hasattr(getattr(wrapper, "wrapper_obj", None), "cache_info"):
+                return True
+        translator = getattr(translator, "parent", None)
+    return False
+
+
+def inline_other_code(replace: Callable[[CodeType, dict[str, Any], bool], CodeType]) -> None:
+    """From now on, when Dynamo inlines a function it asks `replace` for the code to trace in its stead. It is told
+    whether the function is called through a cache.
 
     Nothing else sees that code: the function itself, and everybody who calls it, keep their own.
     """
@@ -253,7 +267,7 @@ def inline_other_code(replace: Callable[[CodeType, dict[str, Any]], CodeType]) -
     @functools.wraps(original)
     def init(self: Any, parent: Any, code: CodeType, *args: Any, **kwargs: Any) -> None:
         function = next(arg for arg in (*args, *kwargs.values()) if hasattr(arg, "get_globals"))
-        new = replace(code, function.get_globals())
+        new = replace(code, function.get_globals(), _in_cache(parent))
         if new is not code:
             # Arguments were bound for the function's own code; what only the new code's lambdas share has no cell yet.
             symbolic_locals = args[0] if args else kwargs["symbolic_locals"]

@@ -1,0 +1,43 @@
+"""`max` and `min` of tensors of one element, as Python compares them.
+
+Dynamo takes them for `torch.maximum` and `torch.minimum`, which pass a NaN on and share the gradient among equals.
+Python keeps the first unless a later one is larger.
+"""
+
+import contextlib
+import operator
+from typing import Any
+
+import torch
+from torch._dynamo.variables import BuiltinVariable, TensorVariable, TorchInGraphFunctionVariable
+
+from graphmend._torch.replaced import replaced
+
+
+def extremes_compared() -> contextlib.AbstractContextManager[None]:
+    return replaced((BuiltinVariable, "_call_min_max_binary", _comparing))
+
+
+def _comparing(original: Any) -> Any:
+    def call(self: Any, tx: Any, first: Any, second: Any) -> Any:
+        tensors = [_example(each) for each in (first, second)]
+        if not _can_be_joined(*tensors):
+            return original(self, tx, first, second)
+        exceeds = BuiltinVariable(operator.gt if self.fn is max else operator.lt)
+        flag = exceeds.call_function(tx, [second, first], {})
+        return TorchInGraphFunctionVariable(torch.where).call_function(tx, [flag, second, first], {})
+
+    return call
+
+
+def _example(variable: Any) -> Any:
+    # Numbers that may change, and arrays of numpy's, are subclasses.
+    return variable.proxy.node.meta.get("example_value") if type(variable) is TensorVariable else None
+
+
+def _can_be_joined(one: Any, other: Any) -> bool:
+    if not isinstance(one, torch.Tensor) or not isinstance(other, torch.Tensor):
+        return False
+    # One element by its sizes alone, whatever is a symbol.
+    is_single = all(isinstance(size, int) and size == 1 for size in one.shape)
+    return is_single and one.shape == other.shape and one.dtype == other.dtype and one.device == other.device
