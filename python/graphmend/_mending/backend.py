@@ -23,6 +23,7 @@ from graphmend._mending.returned import put_back, take_returned
 from graphmend._mending.traced import Traced
 from graphmend._mending.transaction import Plan
 from graphmend._torch.compiling import drawn_as_in_eager
+from graphmend._torch.generators import leaves_generators_open
 from graphmend._torch.graphs import (
     as_drawn,
     finish_graph,
@@ -203,6 +204,8 @@ class MendedBackend:
         apart = require_apart(graph, self.frame.marked)
         if not names and share_memory(graph, [i for each in apart for i in each.inputs]):
             self._leave_as_written(SHARED_MEMORY)
+        if (names or self._is_joined()) and not self.frame.goes_on and leaves_generators_open():
+            self._leave_as_written("a generator is left early, and has something to do when Python closes it")
         plan = self._plan(graph, changes_inputs=bool(apart))
         if plan is None and self._is_joined():
             required += apart

@@ -47,6 +47,7 @@ from graphmend._torch.exact import numbers_compared
 from graphmend._torch.extremes import extremes_compared
 from graphmend._torch.formats import formats_kept
 from graphmend._torch.frames import FrameView, can_wrap_frame, frame_that_calls, know_code, run_once_as_it_is
+from graphmend._torch.generators import generators_noted
 from graphmend._torch.identity import identities_known
 from graphmend._torch.raised import exceptions_in_vain
 from graphmend._torch.settings import HAVE_SETTINGS, has_setting, patch_for, whole_guards
@@ -251,6 +252,7 @@ class MendingCallback:
             numbers_compared(),
             extremes_compared(),
             changes_of_classes_seen(),
+            generators_noted(),
             dropouts_passed_on(),
         )
         with contextlib.ExitStack() as stack:
