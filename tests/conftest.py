@@ -5,6 +5,7 @@ What is missing on this machine (a CPython 3.13, the library) skips tests, and t
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sys
@@ -21,6 +22,21 @@ os.environ["GRAPHMEND_REMEMBER"] = "0"
 
 TESTS = Path(__file__).resolve().parent
 sys.path.insert(0, str(TESTS))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cheap_compiles() -> None:
+    """Takes away a sixth of the time that tests of compiled code need."""
+    if "torch" not in sys.modules:
+        return
+    import torch._dynamo.guards
+
+    # Dynamo times every new set of guards with the caches flushed, for a log line.
+    vars(torch._dynamo.guards)["profile_guard_manager"] = lambda *_: 0.0
+    # What is here stays: collections need not look at it.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 10, 10)
 
 
 @pytest.fixture(scope="session")
