@@ -465,8 +465,9 @@ class MendingCallback:
     def _is_cached(self, place: Place) -> bool:
         """Whether a break, or what calls the function that breaks, stands in a function that is called through a
         cache."""
-        cached = {(code.co_filename, code.co_name) for code, _ in self.backend.frame.cached}
-        return any((each.file, each.function) in cached for each in (place, *place.callers()))
+        codes = [code for code, _ in self.backend.frame.cached]
+        lines = {(code.co_filename, line) for code in codes for _, _, line in code.co_lines()}
+        return any((each.file, each.line) in lines for each in (place, *place.callers()))
 
     def _find_mend(self, place: Place, code: CodeType) -> tuple[Place, Mend | str]:
         """The place that is mended, which may be one around it, and the mend; or the reason why there is none."""
