@@ -15,7 +15,6 @@ from graphmend._mending.marks_post import (
     asks,
     both,
     check,
-    checks,
     compared,
     either,
     equal,
@@ -53,7 +52,6 @@ class Marks:
 
     tracing = staticmethod(tracing)
     asks = staticmethod(asks)
-    checks = staticmethod(checks)
     posts = staticmethod(posts)
     post = staticmethod(post)
     talker = staticmethod(talker)

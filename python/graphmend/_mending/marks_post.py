@@ -12,6 +12,7 @@ from graphmend._mending.kept import keep
 from graphmend._mending.marks_asked import carries, is_declined, mends_apply, own_backend, trace_again_without
 from graphmend._mending.stack import Caller
 from graphmend._mending.values import describe, describe_mode, describe_stack
+from graphmend._torch.exact import FIRST_ROUNDED
 from graphmend._torch.tracing import (
     assume_constant_result,
     changes_print_options,
@@ -200,7 +201,7 @@ def _beside(number: Any, other: Any) -> Any:
         return number
     if not isinstance(other, torch.Tensor):
         # Python compares whole numbers and fractions without rounding either.
-        if type(other) in (int, float) and _EXACT <= abs(other) < math.inf:
+        if type(other) in (int, float) and FIRST_ROUNDED <= abs(other) < math.inf:
             return number.item()
         return number.double() if isinstance(other, float) else number
     if other.is_complex() or (other.dtype == torch.bool and not number.is_floating_point()):
@@ -209,9 +210,6 @@ def _beside(number: Any, other: Any) -> Any:
         return number.to(torch.get_default_dtype())
     return number.to(other.dtype)
 
-
-# From here on there are whole numbers that doubles do not have.
-_EXACT = 2**53
 
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,

@@ -5,8 +5,8 @@ from typing import Any
 import torch
 
 from graphmend._mending import mended_code
-from graphmend._mending.marks_asked import decline, is_declined, own_backend, trace_again_without
-from graphmend._mending.marks_post import as_flag, checks
+from graphmend._mending.marks_asked import decline, own_backend, trace_again_without
+from graphmend._mending.marks_post import as_flag, asks, checks
 from graphmend._torch.tracing import assume_constant_result
 
 
@@ -20,7 +20,7 @@ def _note_selected(site: str) -> bool:
 
 def may_select(site: str) -> bool:
     """Whether it is to be found out if all sides can be computed; asked before the tests are evaluated."""
-    return checks() and not is_declined(site) and not _breaks_inside(site)
+    return asks(site) and not _breaks_inside(site)
 
 
 @assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
@@ -58,7 +58,7 @@ def _is_plain_attribute(owner: Any, name: str) -> bool:
 
 def join(site: str, tests: tuple[torch.Tensor, ...], sides: tuple[tuple[Any, ...], ...]) -> tuple[Any, ...]:
     """Each name's value on the side that was meant: that of the first test that holds, else of the last side."""
-    if not checks() or is_declined(site):
+    if not asks(site):
         return tuple(_meant(tests, sides))
     values = sides[-1]
     for i in range(len(tests) - 1, -1, -1):

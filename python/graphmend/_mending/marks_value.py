@@ -8,12 +8,10 @@ import torch
 from graphmend._mending import speculate
 from graphmend._mending.marks_asked import carries, decline, mends_apply, own_backend
 from graphmend._mending.marks_post import as_flag, as_tensor
+from graphmend._torch.exact import FIRST_ROUNDED
 from graphmend._torch.modes import saved_tensors_have_hooks
 from graphmend._torch.tracing import TraceAgain, assume_constant_result, last_wanted, trace_attempt
 from graphmend._torch.variables import is_module
-
-# Up to here, fractions have all whole numbers.
-_EXACT = 2**53
 
 
 @assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
@@ -155,7 +153,7 @@ def as_number(site: str, argument: Any) -> Any:
         return argument
     number = value(site, "float" if argument.is_floating_point() else "int", argument)
     # Some functions of `math` take a tensor for the fraction that it is.
-    return argument if type(number) is int and abs(number) > _EXACT else number
+    return argument if type(number) is int and abs(number) > FIRST_ROUNDED else number
 
 
 def whole(site: str, tensor: Any) -> Any:

@@ -24,7 +24,7 @@ _UNORDERED = (torch.sym_max, torch.sym_min, max, min)
 _COMPARISONS = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
 _NEGATIONS = (operator.neg, operator.not_, torch.sym_not)
 # From here on, not every whole number is a float.
-_ROUNDED = 2**53
+FIRST_ROUNDED = 2**53
 
 
 def numbers_exact() -> contextlib.AbstractContextManager[None]:
@@ -65,7 +65,9 @@ def _round(left: Any, right: Any) -> bool:
     """Whether sympy, which compares at the float's precision, would round one of two numbers."""
     if {_type(left), _type(right)} != {int, float}:
         return False
-    return any(isinstance(number, (int, float)) and abs(number) >= _ROUNDED for number in map(_hint, (left, right)))
+    return any(
+        isinstance(number, (int, float)) and abs(number) >= FIRST_ROUNDED for number in map(_hint, (left, right))
+    )
 
 
 def _hint(value: Any) -> Any:
