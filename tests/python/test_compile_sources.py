@@ -118,3 +118,23 @@ def test_a_module_that_is_reloaded(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert observe(compiled, (X,), str(path)).printed == "new 15.0\n"
     finally:
         del sys.modules["reloaded_subject"]
+
+
+def test_a_handler_that_is_far_from_its_try() -> None:
+    def function(x: torch.Tensor) -> Any:
+        y = x + 1
+        print(y.sum().item())
+        try:
+            y = y * y.tolist()[0]
+        except KeyError as caught:
+            print("caught", len(caught.args), x.shape, x.dtype)
+            print("caught", len(caught.args), x.shape, x.dtype)
+            print("caught", len(caught.args), x.shape, x.dtype)
+        finally:
+            deviation = y.std()
+        return y, deviation
+
+    compiled = mended_compile(function, backend="eager", speculate=False)
+    expected, seen = function(torch.tensor([1.0, 2.0])), compiled(torch.tensor([1.0, 2.0]))
+    assert all(map(torch.equal, expected, seen))
+    assert [each.source for each in compiled.report.left] == ["y = y * y.tolist()[0]"], compiled.report

@@ -22,6 +22,7 @@ from graphmend._mending.recovery import Recovery
 from graphmend._mending.scope import is_standard
 from graphmend._mending.substitutes import is_inside, names_for
 from graphmend._reporting.report import Break, Report
+from graphmend._torch.assembled import code_assembled
 from graphmend._torch.asserts import asserts_left
 from graphmend._torch.breaks import (
     Place,
@@ -254,6 +255,7 @@ class MendingCallback:
             changes_of_classes_seen(),
             generators_noted(),
             dropouts_passed_on(),
+            code_assembled(),
         )
         with contextlib.ExitStack() as stack:
             for each in (guards, identities, raised, asserts, *exact, settings):
