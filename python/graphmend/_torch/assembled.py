@@ -38,8 +38,8 @@ def _outside_of_modes(original: Any) -> Any:
 
     def as_tensor(self: Any, tx: Any, dtype: Any) -> Any:
         if self._tensor_var is None:
-            options = {"dtype": dtype, "device": torch.device("cpu")}
-            proxy = tx.output.create_proxy("call_function", torch.scalar_tensor, (self.as_proxy(),), options)
+            arguments = (self.as_proxy(),), {"dtype": dtype}
+            proxy = tx.output.create_proxy("call_function", torch.scalar_tensor, *arguments)
             self._tensor_var = wrap_fx_proxy(tx, proxy)
         return original(self, tx, dtype)
 
