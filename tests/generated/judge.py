@@ -137,8 +137,8 @@ def _unexplained(
     """The differences that no entry of the committed list explains."""
     from_plain = {d.path: d for d in compare(expected, plain, rules)}
     text = path.read_text(encoding="utf-8")
-    explained = Explained(Program(text, expected, plain, seen, rules))
     breaks_left = bool(verdict.fired.left)
+    explained = Explained(Program(text, expected, plain, seen, rules, breaks_left))
     rest: list[Difference] = []
     for difference in differences:
         own = from_plain.get(difference.path)

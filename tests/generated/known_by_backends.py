@@ -28,6 +28,16 @@ def functional_backward(difference: Difference, program: Program) -> bool:
     return "grad" in difference.path or difference.path[-1] == "storage" or _is_number(difference, program)
 
 
+def hook_without_gradient(difference: Difference, program: Program) -> bool:
+    call = difference.path[0]
+    assert isinstance(call, int)
+    if "register_hook" not in program.text:
+        return False
+    if difference.place == "backward":
+        return (difference.expected, difference.seen) == ("done", "raised TypeError")
+    return "grad" in difference.path and any(seen.backward == "raised TypeError" for seen in program.seen[: call + 1])
+
+
 def _is_number(difference: Difference, program: Program) -> bool:
     """Whether a difference is which tensor is met again."""
     found: Any = program.eager

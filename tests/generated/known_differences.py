@@ -16,6 +16,7 @@ from .known_by_backends import (
     default_dtype,
     drawn_otherwise,
     functional_backward,
+    hook_without_gradient,
     infinite_derivative,
     layout,
     layout_numbers,
@@ -226,6 +227,13 @@ KNOWN = [
         " eager's backward raises then, and this one goes through",
         functional_backward,
         anywhere=True,
+    ),
+    Known(
+        "hook-without-gradient",
+        "a graph that AOTAutograd compiled is one function of autograd's, which calls the hooks of all its outputs:"
+        " with None for one that takes no part in the loss. A break ahead of `register_hook` makes such an output",
+        hook_without_gradient,
+        shows_breaks=True,
     ),
     Known(
         "copied-output",

@@ -20,3 +20,5 @@ class Program:
     # Mended and compiled.
     seen: list[Observation]
     rules: Rules
+    # Whether breaks are left in what was mended.
+    is_broken: bool = False

@@ -33,6 +33,7 @@ from graphmend._torch.breaks import (
     capture_for,
     captured,
     compile_lock,
+    fails_tracing,
     forget_errors,
     hangs_on_symbol,
     hits_limit,
@@ -187,8 +188,8 @@ class MendingCallback:
         lines = {(code.co_filename, line) for code, _ in self.backend.frame.traced for *_, line in code.co_lines()}
         try:
             result = self._convert_plainly(frame, cache_entry, frame_state)
-        except TorchRuntimeError as raised:
-            if self.fullgraph:
+        except Exception as raised:
+            if self.fullgraph or not fails_tracing(raised):
                 raise
             return self._leave_to_python(frame.f_code, raised)
         cause = getattr(error, "inner_exception", None)
@@ -208,13 +209,17 @@ class MendingCallback:
             self.report.calls += result.guarded_code is not None
         return result
 
-    def _leave_to_python(self, code: CodeType, error: TorchRuntimeError) -> Any:
-        """An operation raises while it is traced: what it raises in eager is for the program's own handlers."""
+    def _leave_to_python(self, code: CodeType, error: Exception) -> Any:
+        """An operation raises while it is traced, or Dynamo fails on it: what it raises in eager is for the program's
+        own handlers."""
         learnt = self.backend.learnt(code)
         learnt.in_vain += 1
         learnt.as_it_is = learnt.in_vain > _MAX_RAISED
         place = break_place(error) or _function_place(code, error)
-        self._note(place, "an operation raises while it is traced, and the call runs in eager")
+        failed = "an operation raises while it is traced"
+        if not isinstance(error, TorchRuntimeError):
+            failed = f"torch.compile fails while it traces it ({_in_words(error)})"
+        self._note(place, f"{failed}, and the call runs in eager")
         return run_once_as_it_is()
 
     def _convert_with_breaks(self, frame: Any, cache_entry: Any, frame_state: Any) -> Any:

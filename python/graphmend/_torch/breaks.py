@@ -206,6 +206,12 @@ def is_raise(error: BaseException) -> bool:
     return str(getattr(error, "gb_type", None)).startswith("Observed exception")
 
 
+def fails_tracing(error: BaseException) -> bool:
+    """Whether Dynamo could not trace what Python may be able to run: it says all else by exceptions of its own."""
+    is_own = isinstance(error, exc.TorchDynamoException)
+    return not is_own or isinstance(error, (exc.TorchRuntimeError, exc.InternalTorchDynamoError))
+
+
 def _same_dispatch_keys() -> contextlib.AbstractContextManager[Any]:
     """Puts torch's dispatch keys back: a trace of torch 2.11 that ends in `inference_mode` leaves its own behind."""
     included, excluded = torch._C._dispatch_tls_local_include_set(), torch._C._dispatch_tls_local_exclude_set()

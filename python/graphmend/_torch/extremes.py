@@ -1,7 +1,7 @@
-"""`max` and `min` of tensors of one element, as Python compares them.
+"""`max` and `min` of tensors of one element, and of numbers that may change, as Python compares them.
 
-Dynamo takes them for `torch.maximum` and `torch.minimum`, which pass a NaN on and share the gradient among equals.
-Python keeps the first unless a later one is larger.
+Dynamo takes them for `torch.maximum` and `torch.minimum`, which pass a NaN on and share the gradient among equals, and
+makes a fraction of the whole number that is larger than one. Python keeps the first unless a later one is larger.
 """
 
 import contextlib
@@ -9,8 +9,10 @@ import operator
 from typing import Any
 
 import torch
-from torch._dynamo.variables import BuiltinVariable, TensorVariable, TorchInGraphFunctionVariable
+from torch._dynamo.symbolic_convert import compare_op_handlers
+from torch._dynamo.variables import BuiltinVariable, SymNodeVariable, TensorVariable, TorchInGraphFunctionVariable
 
+from graphmend._torch.exact import as_constant
 from graphmend._torch.replaced import replaced
 
 
@@ -20,6 +22,9 @@ def extremes_compared() -> contextlib.AbstractContextManager[None]:
 
 def _comparing(original: Any) -> Any:
     def call(self: Any, tx: Any, first: Any, second: Any) -> Any:
+        if _are_of_two_types(first, second):
+            exceeds = compare_op_handlers[">" if self.fn is max else "<"](tx, [second, first], {})
+            return second if as_constant(tx, exceeds).as_python_constant() else first
         tensors = [_example(each) for each in (first, second)]
         if not _can_be_joined(*tensors):
             return original(self, tx, first, second)
@@ -28,6 +33,15 @@ def _comparing(original: Any) -> Any:
         return TorchInGraphFunctionVariable(torch.where).call_function(tx, [flag, second, first], {})
 
     return call
+
+
+def _are_of_two_types(one: Any, other: Any) -> bool:
+    """Whether two numbers, one of which may change, are a whole one and a fraction."""
+    numbers = [each.realize() for each in (one, other)]
+    if not any(isinstance(each, SymNodeVariable) for each in numbers):
+        return False
+    is_number = all(isinstance(each, SymNodeVariable) or each.is_python_constant() for each in numbers)
+    return is_number and {each.python_type() for each in numbers} == {int, float}
 
 
 def _example(variable: Any) -> Any:

@@ -1,24 +1,32 @@
 """Texts of numbers that may change: made after the graph, as they are written.
 
-Dynamo rebuilds an f-string's float behind a break as the float, or fails on its format; it knows no `str(n)` and no
-`"%d" % n` of a number that is a symbol. In: traces. Out: traces in which such a text is a call of `str.format`.
+Dynamo rebuilds an f-string's number as the number, or fails on its format; it knows no `str(n)` and no `"%d" % n` of a
+number that is a symbol. In: traces. Out: traces in which such a text is a call of `str.format`; where Dynamo would
+compile for the very number, or knows no operation of symbols, it has the number.
 """
 
 import contextlib
 import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from torch._dynamo.exc import unimplemented
+from torch._dynamo.exc import ObservedTypeError, unimplemented
 from torch._dynamo.symbolic_convert import InstructionTranslator, InstructionTranslatorBase
-from torch._dynamo.variables import BuiltinVariable, SymNodeVariable, TupleVariable
+from torch._dynamo.variables import (
+    BuiltinVariable,
+    ConstantVariable,
+    ConstDictVariable,
+    SymNodeVariable,
+    TupleVariable,
+)
 from torch._dynamo.variables.misc import StringFormatVariable
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 from graphmend._torch.exact import as_constant
 from graphmend._torch.replaced import replaced
 
+_TYPICAL = {int: 1, float: 1.5}
 _CONVERSIONS = ("", "!s", "!r", "!a")
 # `%-8.3f`: flags, width, precision, type.
 _PERCENT = re.compile(r"%(?:(%)|([-+ 0]*)(\d*)(\.\d+)?([dsrfFeEgG]))")
@@ -38,33 +46,89 @@ def formats_kept() -> contextlib.AbstractContextManager[None]:
 def _in_f_strings(original: Any) -> Any:
     def format_value(self: Any, spec: Any, flags: int) -> None:
         value = self.stack[-1].realize()
-        if not isinstance(value, SymNodeVariable) or value.python_type() is not float:
+        if not isinstance(value, SymNodeVariable):
             original(self, spec, flags)
             return
         self.pop()
-        form = "{" + _CONVERSIONS[flags & 3] + ":" + spec.as_python_constant() + "}"
-        self.push(StringFormatVariable.create(form, [value], {}))
+        text = _text("{" + _CONVERSIONS[flags & 3] + ":" + spec.as_python_constant() + "}", [value])
+        if text is not None:
+            self.push(text)
+        else:
+            # Dynamo would put the number there, without its format.
+            self.push(as_constant(self, value))
+            original(self, spec, flags)
 
     return format_value
 
 
 def _in_calls(original: Any) -> Any:
     def call_function(self: Any, tx: Any, args: Sequence[Any], kwargs: Any) -> Any:
-        text = None
-        if self.fn in (str, repr) and len(args) == 1 and not kwargs:
-            text = _text("{!r}", [args[0].realize()])
-        elif self.fn is operator.mod and _is_text(args[0]):
-            given = args[1].realize()
-            values = [each.realize() for each in given.items] if isinstance(given, TupleVariable) else [given]
-            if isinstance(given, TupleVariable) and any(each.is_tensor() for each in values):
-                # Dynamo raises a TypeError, which a handler of the program's would take for its own.
-                _cannot("Text of a tensor", "A text is made of a tensor's values.")
-            form, kinds = as_format(args[0].as_python_constant())
-            if len(kinds) == len(values) and _has_symbol(values) and all(map(_fits, kinds, values)):
-                text = _text(form, [_whole(tx, *each) for each in zip(kinds, values, strict=True)])
-        return original(self, tx, args, kwargs) if text is None else text
+        text = _text_made(self.fn, tx, args) if not kwargs else None
+        if text is not None:
+            return text
+        if self.fn is format and not kwargs:
+            return _formatted([_known(tx, each) for each in args])
+        try:
+            return original(self, tx, args, kwargs)
+        except ObservedTypeError:
+            # It may be Dynamo that knows no such operation of a symbol.
+            known = [_known(tx, each) for each in args]
+            if not _differ(known, args):
+                raise
+            tx.exn_vt_stack.clear_current_exception()
+            return original(self, tx, known, kwargs)
 
     return call_function
+
+
+def _text_made(function: Any, tx: Any, args: Sequence[Any]) -> Any:
+    """What a function makes of a number that may change; None if that is no text."""
+    values = [each.realize() for each in args]
+    if function in (str, repr) and len(values) == 1:
+        return _text("{!r}", values)
+    if function is format and all(map(_is_text, values[1:])):
+        return _text("{:" + "".join(each.as_python_constant() for each in values[1:]) + "}", values[:1])
+    if function is not operator.mod or not _is_text(values[0]):
+        return None
+    given = values[1]
+    fields = [each.realize() for each in given.items] if isinstance(given, TupleVariable) else [given]
+    if isinstance(given, TupleVariable) and any(each.is_tensor() for each in fields):
+        # Dynamo raises a TypeError, which a handler of the program's would take for its own.
+        _cannot("Text of a tensor", "A text is made of a tensor's values.")
+    form, kinds = as_format(values[0].as_python_constant())
+    if len(kinds) != len(fields) or not _has_symbol(fields) or not all(map(_fits, kinds, fields)):
+        return None
+    return _text(form, [_whole(tx, *each) for each in zip(kinds, fields, strict=True)])
+
+
+def _formatted(args: list[Any]) -> Any:
+    """What `format` makes of constants; Dynamo takes it for `str.format`."""
+    if not all(each.is_python_constant() for each in args):
+        _cannot("Text of an object", "`format` is called with what is no constant.")
+    try:
+        return ConstantVariable.create(format(*(each.as_python_constant() for each in args)))
+    except (TypeError, ValueError):
+        return _cannot("Text that cannot be made", "`format` raises.")
+
+
+def _known(tx: Any, value: Any) -> Any:
+    """An argument with its numbers as they are: guarded on, or predicted. The very argument if it has none."""
+    value = value.realize()
+    if isinstance(value, StringFormatVariable):
+        numbers = [as_constant(tx, each).as_python_constant() for each in value.sym_args]
+        named = {name: as_constant(tx, each).as_python_constant() for name, each in value.sym_kwargs.items()}
+        return ConstantVariable.create(value.format_string.format(*numbers, **named))
+    if isinstance(value, TupleVariable):
+        items = [_known(tx, each) for each in value.items]
+        return TupleVariable(items) if _differ(items, value.items) else value
+    if isinstance(value, ConstDictVariable):
+        entries = {key: _known(tx, each) for key, each in value.items.items()}
+        return value.clone(items=entries) if _differ(entries.values(), value.items.values()) else value
+    return as_constant(tx, value)
+
+
+def _differ(known: Iterable[Any], given: Iterable[Any]) -> bool:
+    return any(one is not other.realize() for one, other in zip(known, given, strict=True))
 
 
 def _as_keys(original: Any) -> Any:
@@ -107,7 +171,14 @@ def _whole(tx: Any, kind: str, value: Any) -> Any:
 
 
 def _text(form: str, values: list[Any]) -> Any:
-    return StringFormatVariable.create(form, values, {}) if _has_symbol(values) else None
+    """The text that is made after the graph; None if all is known already, or if it would raise."""
+    if not _has_symbol(values):
+        return None
+    try:
+        form.format(*(_TYPICAL[each.python_type()] if _is_symbol(each) else each.value for each in values))
+    except ValueError:
+        return None
+    return StringFormatVariable.create(form, values, {})
 
 
 def _has_symbol(values: list[Any]) -> bool:
