@@ -110,6 +110,8 @@ def _pick(site: str, flag: torch.Tensor, one: Any, other: Any) -> Any:
             return trace_again_without(site, "the sides differ in requires_grad")
         # A number that was read from a tensor is in the processor's memory.
         result = torch.where(flag if flag.device == one.device else flag.to(one.device), one, other)
+        if result.requires_grad != one.requires_grad:
+            return trace_again_without(site, "joined where gradients are off, it would no longer require grad")
         if result.stride() != one.stride() or result.stride() != other.stride():
             return trace_again_without(site, "the sides differ in their strides")
         torch.ops.graphmend.joined(site, result, one, other)
