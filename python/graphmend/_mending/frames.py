@@ -24,6 +24,7 @@ from graphmend._mending.substitutes import is_inside, names_for
 from graphmend._reporting.report import Break, Report
 from graphmend._torch.assembled import code_assembled
 from graphmend._torch.asserts import asserts_left
+from graphmend._torch.attributes import attributes_guarded
 from graphmend._torch.breaks import (
     Place,
     TorchRuntimeError,
@@ -260,6 +261,7 @@ class MendingCallback:
             changes_of_classes_seen(),
             generators_noted(),
             dropouts_passed_on(),
+            attributes_guarded(),
             code_assembled(),
         )
         with contextlib.ExitStack() as stack:

@@ -1,6 +1,7 @@
 """Questions that tell which object it is, of what stands for more than one while it is traced."""
 
 import contextlib
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -22,6 +23,8 @@ _NAMES = frozenset(
     is_leaf is_neg is_pinned is_set_to is_shared numpy output_nr register_hook register_post_accumulate_grad_hook
     resize_ retain_grad retains_grad set_ share_memory_ storage storage_offset untyped_storage""".split()
 )
+
+_TEXTS = (str, repr, format, str.format, operator.mod)
 
 Decline = Callable[[str, str], Any]
 
@@ -83,6 +86,12 @@ def _in_builtins(original: Any, decline: Decline) -> Any:
     def call_function(self: Any, tx: Any, args: Sequence[Any], kwargs: Any) -> Any:
         if self.fn is id and args:
             _ask(args[0], "its `id`", decline)
+        if self.fn in _TEXTS:
+            for each in (*args, *kwargs.values()):
+                given = each.realize()
+                # A text of a tensor that has a history names what made it.
+                if isinstance(given, TensorVariable) and given.requires_grad:
+                    _ask(given, "a text", decline)
         return original(self, tx, args, kwargs)
 
     return call_function

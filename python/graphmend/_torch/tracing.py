@@ -102,14 +102,28 @@ def holds_while(source: Any, same: Callable[[Any], bool], what: str) -> None:
     """What is being compiled holds as long as `same` says so of what is found there."""
 
     def add(builder: Any, guard: Any) -> None:
-        manager = builder.get_guard_manager(guard)
-        try:
-            manager.add_lambda_guard(same, [what], guard.user_stack)
-        except TypeError:
-            # Before torch 2.13 nobody asks for the stack.
-            manager.add_lambda_guard(same, [what])
+        _add_guard(builder, guard, same, what)
 
     install_guard(source.make_guard(add))
+
+
+def holds_as_it_is(source: Any, ask: Callable[[Any], object], what: str) -> None:
+    """What is being compiled holds as long as `ask` says the same of what is found there as it does now."""
+
+    def add(builder: Any, guard: Any) -> None:
+        told = ask(builder.get(guard))
+        _add_guard(builder, guard, lambda value: ask(value) == told, what)
+
+    install_guard(source.make_guard(add))
+
+
+def _add_guard(builder: Any, guard: Any, same: Callable[[Any], bool], what: str) -> None:
+    manager = builder.get_guard_manager(guard)
+    try:
+        manager.add_lambda_guard(same, [what], guard.user_stack)
+    except TypeError:
+        # Before torch 2.13 nobody asks for the stack.
+        manager.add_lambda_guard(same, [what])
 
 
 class _Given(threading.local):

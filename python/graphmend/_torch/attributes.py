@@ -1,0 +1,43 @@
+"""What Dynamo reads of an input tensor without a guard: the history that it has, and whether it is a view.
+
+In: traces. Out: the same, compiled for inputs of which these say the same. What Dynamo reads of its own stand-in, which
+has no hooks and is nobody's output, breaks the graph.
+"""
+
+import contextlib
+from typing import Any
+
+from torch._dynamo.exc import unimplemented
+from torch._dynamo.variables import TensorVariable
+
+from graphmend._torch.replaced import replaced
+from graphmend._torch.tracing import holds_as_it_is
+
+_GUARDED = frozenset(["_base", "grad_fn", "is_leaf"])
+_UNKNOWN = frozenset(["_backward_hooks", "output_nr", "retains_grad"])
+
+
+def attributes_guarded() -> contextlib.AbstractContextManager[None]:
+    return replaced((TensorVariable, "var_getattr", _guarding))
+
+
+def _guarding(original: Any) -> Any:
+    def var_getattr(self: Any, tx: Any, name: str) -> Any:
+        if name in _UNKNOWN and self.source is not None:
+            unimplemented(
+                gb_type="Attribute of an input tensor that Dynamo does not know",
+                context=name,
+                explanation=f"Dynamo traces with a tensor of its own, whose `{name}` is another.",
+                hints=[],
+            )
+        if name in _GUARDED and self.source is not None:
+            holds_as_it_is(self.source, lambda tensor: _told(tensor, name), f"{name} of a tensor")
+        return original(self, tx, name)
+
+    return var_getattr
+
+
+def _told(tensor: Any, name: str) -> bool:
+    """What it says, or whether there is anything: Dynamo makes nothing of what there is."""
+    value = getattr(tensor, name)
+    return value if isinstance(value, bool) else value is None
