@@ -165,6 +165,11 @@ generated: build-release .venv/ready ## random programs, mended and not (ARGS="-
 	$(step) "generated programs"
 	@$(in_checkout) -m tests.generated $(ARGS)
 
+.PHONY: sweep
+sweep: build-release .venv/ready ## one expression after the other in each kind of place (ARGS="--around A --places P --speculate")
+	$(step) "expressions"
+	@$(in_checkout) -m tests.sweep $(ARGS)
+
 .PHONY: third-party
 third-party: build-release .venv/ready ## test suites of other packages, plainly and mended (ARGS=backwards: their files reversed)
 	$(step) "other people's tests"
