@@ -26,6 +26,7 @@ from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from graphmend._torch.exact import as_constant
 from graphmend._torch.replaced import replaced
 
+_MAKE_TEXTS = (str, repr, format, operator.mod)
 _TYPICAL = {int: 1, float: 1.5}
 _CONVERSIONS = ("", "!s", "!r", "!a")
 # `%-8.3f`: flags, width, precision, type.
@@ -63,7 +64,7 @@ def _in_f_strings(original: Any) -> Any:
 
 def _in_calls(original: Any) -> Any:
     def call_function(self: Any, tx: Any, args: Sequence[Any], kwargs: Any) -> Any:
-        text = _text_made(self.fn, tx, args) if not kwargs else None
+        text = _text_made(self.fn, tx, args) if self.fn in _MAKE_TEXTS and not kwargs else None
         if text is not None:
             return text
         if self.fn is format and not kwargs:
@@ -84,11 +85,11 @@ def _in_calls(original: Any) -> Any:
 def _text_made(function: Any, tx: Any, args: Sequence[Any]) -> Any:
     """What a function makes of a number that may change; None if that is no text."""
     values = [each.realize() for each in args]
-    if function in (str, repr) and len(values) == 1:
-        return _text("{!r}", values)
+    if function in (str, repr):
+        return _text("{!r}", values) if len(values) == 1 else None
     if function is format and all(map(_is_text, values[1:])):
         return _text("{:" + "".join(each.as_python_constant() for each in values[1:]) + "}", values[:1])
-    if function is not operator.mod or not _is_text(values[0]):
+    if function is format or not _is_text(values[0]):
         return None
     given = values[1]
     fields = [each.realize() for each in given.items] if isinstance(given, TupleVariable) else [given]
@@ -175,10 +176,17 @@ def _text(form: str, values: list[Any]) -> Any:
     if not _has_symbol(values):
         return None
     try:
-        form.format(*(_TYPICAL[each.python_type()] if _is_symbol(each) else each.value for each in values))
+        form.format(
+            *(_TYPICAL[each.python_type()] if _is_symbol(each) else each.as_python_constant() for each in values)
+        )
     except ValueError:
         return None
     return StringFormatVariable.create(form, values, {})
+
+
+def _typical(value: Any) -> Any:
+    """A constant, or a number of the type that one which may change has."""
+    return _TYPICAL[value.python_type()] if _is_symbol(value) else value.as_python_constant()
 
 
 def _has_symbol(values: list[Any]) -> bool:
