@@ -196,9 +196,10 @@ def test_only_gradients_may_differ_in_their_last_bits(change: float, differ: int
     assert len(compare_values(one.grad, other.grad, Rules(gradient_units=16))) == bool(change)
 
 
-def explained(difference: Difference, eager: list[Observation]) -> str | None:
+def explained(difference: Difference, eager: list[Observation], text: str = "") -> str | None:
     """The name of the entry that takes the difference, in a program with the filter `default`."""
-    known = Explained(Program("SETTINGS = {'filter': 'default'}", eager, eager, eager, Rules())).entries(difference)
+    program = Program(f"{text}\nSETTINGS = {{'filter': 'default'}}", eager, eager, eager, Rules())
+    known = Explained(program).entries(difference)
     return known[0].name if known else None
 
 
@@ -254,3 +255,12 @@ def test_only_a_graphs_own_history_may_show(seen: str, name: str | None) -> None
     assert explained(difference, [Observation(events=[{"kind": "stdout", "text": expected}])]) == name
     other = Difference((0, "events", 0, "text"), expected, text.replace("2.", "3."))
     assert explained(other, [Observation()]) is None
+
+
+@pytest.mark.parametrize(
+    ("call", "text", "name"), [(1, "self.last = x", "history"), (1, "", None), (0, "self.last = x", None)]
+)
+def test_a_join_shows_only_in_what_an_earlier_call_stored(call: int, text: str, name: str | None) -> None:
+    expected = "tensor(1., grad_fn=<SumBackward0>)"
+    difference = Difference((call, "events", 0, "text"), expected, expected.replace("Sum", "Where"))
+    assert explained(difference, [Observation(), Observation()], text=text) == name

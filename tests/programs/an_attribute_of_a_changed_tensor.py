@@ -1,0 +1,22 @@
+"""An attribute that is set on a tensor is there by each name that the tensor has, also after a change in place."""
+
+import torch
+
+
+def f(x, y):
+    print(x.sum().item())
+    z = x.add_(y)
+    z.tag = "set"
+    own = y * 2
+    own.tag = "own"
+    same = own.mul_(3)
+    x += 1
+    return hasattr(x, "tag"), hasattr(y, "tag"), z is x, same.tag, own
+
+
+def call(number, *, is_same):
+    x = torch.full((3,), number)
+    return (x, x) if is_same else (x, torch.ones(3))
+
+
+CALLS = [call(1.0, is_same=True), call(2.0, is_same=False), call(3.0, is_same=True)]
