@@ -1,13 +1,14 @@
 """What Dynamo reads of an input tensor without a guard: the history that it has, and whether it is a view.
 
 In: traces. Out: the same, compiled for inputs of which these say the same. What Dynamo reads of its own stand-in, which
-has no hooks and is nobody's output, breaks the graph.
+has no hooks and is nobody's output, breaks the graph; what no tensor has raises, as it does in Python, where it is read
+and not after the graph, if its value is still wanted there.
 """
 
 import contextlib
 from typing import Any
 
-from torch._dynamo.exc import unimplemented
+from torch._dynamo.exc import raise_observed_exception, unimplemented
 from torch._dynamo.variables import TensorVariable
 
 from graphmend._torch.replaced import replaced
@@ -32,6 +33,9 @@ def _guarding(original: Any) -> Any:
             )
         if name in _GUARDED and self.source is not None:
             holds_as_it_is(self.source, lambda tensor: _told(tensor, name), f"{name} of a tensor")
+        if self.source is None and type(self) is TensorVariable and not hasattr(self.python_type(), name):
+            text = f"'{self.python_type().__name__}' object has no attribute '{name}'"
+            raise_observed_exception(AttributeError, tx, args=[text])
         return original(self, tx, name)
 
     return var_getattr
