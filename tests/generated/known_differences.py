@@ -224,10 +224,11 @@ KNOWN = [
     ),
     Known(
         "hook-without-gradient",
-        "a graph that AOTAutograd compiled is one function of autograd's, which calls the hooks of all its outputs:"
-        " with None for one that takes no part in the loss. A break ahead of `register_hook` makes such an output",
+        "a graph that AOTAutograd compiled is one function of autograd's, which calls the hooks of all its inputs and"
+        " outputs: with None for one that takes no part in the loss. A break ahead of `register_hook` makes such an"
+        " output, and none behind it such an input",
         hook_without_gradient,
-        shows_breaks=True,
+        anywhere=True,
     ),
     Known(
         "copied-output",

@@ -146,7 +146,7 @@ def _backward(result: Any) -> str:
         return "nothing"
     try:
         torch.stack([v.float().sum() * (n + 1.5) for n, v in trained]).sum().backward()
-    except (RuntimeError, TypeError) as error:
+    except (RuntimeError, TypeError, AttributeError) as error:
         # torch's text tells of versions and op names that only this run has.
         return f"raised {type(error).__name__}"
     return "done"

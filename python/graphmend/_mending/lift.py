@@ -142,9 +142,17 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
         mutated=facts.mutated,
         unrecorded=facts.unrecorded,
         hidden=facts.hidden,
+        recorded=_recorded(graph, facts),
         random=bool(facts.draws),
         random_decides=not set(facts.draws).isdisjoint(made_of(decides, list(graph.graph.nodes))),
     )
+
+
+def _recorded(graph: torch.fx.GraphModule, facts: GraphFacts) -> frozenset[int]:
+    """The inputs with a history that are changed where autograd sees it: of a leaf, that raises."""
+    values = [node.meta.get("example_value") for node in graph.graph.nodes if node.op == "placeholder"]
+    seen = set(facts.mutated) - facts.unrecorded - facts.hidden
+    return frozenset(i for i in seen if values[i].requires_grad and not values[i].is_leaf)
 
 
 def _history(value: torch.fx.Node) -> str | None:

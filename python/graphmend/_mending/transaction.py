@@ -93,6 +93,8 @@ class Plan:
     mutated: tuple[int, ...]
     unrecorded: frozenset[int]
     hidden: frozenset[int]
+    # What is changed, had a history when it was traced, and gets a new one.
+    recorded: frozenset[int]
     random: bool
     # Whether the graph counts hangs on random numbers. When it does not, the frame's own code draws them again: they
     # must be the same, or what made it not count would come less often than it should.
@@ -151,6 +153,8 @@ class Plan:
             if storages.count(memory_of(working[i])) > 1:
                 raise _NotCopiedError
             if working[i].is_inference() and not torch.is_inference_mode_enabled():
+                raise _NotCopiedError
+            if i in self.recorded and working[i].is_leaf:
                 raise _NotCopiedError
         for i in self.mutated:
             working[i] = _copy_of(working[i])
