@@ -52,7 +52,7 @@ from graphmend._torch.formats import formats_kept
 from graphmend._torch.frames import FrameView, can_wrap_frame, frame_that_calls, know_code, run_once_as_it_is
 from graphmend._torch.generators import generators_noted
 from graphmend._torch.identity import identities_known
-from graphmend._torch.one_tensor import attributes_shared
+from graphmend._torch.one_tensor import changes_shared
 from graphmend._torch.raised import exceptions_in_vain
 from graphmend._torch.settings import HAVE_SETTINGS, has_setting, patch_for, whole_guards
 from graphmend._torch.tracing import traced_code
@@ -263,7 +263,7 @@ class MendingCallback:
             generators_noted(),
             dropouts_passed_on(),
             attributes_guarded(),
-            attributes_shared(),
+            changes_shared(),
             code_assembled(),
         )
         with contextlib.ExitStack() as stack:

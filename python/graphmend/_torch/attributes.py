@@ -9,7 +9,7 @@ import contextlib
 from typing import Any
 
 from torch._dynamo.exc import raise_observed_exception, unimplemented
-from torch._dynamo.variables import TensorVariable
+from torch._dynamo.variables import ConstantVariable, TensorVariable
 
 from graphmend._torch.replaced import replaced
 from graphmend._torch.tracing import holds_as_it_is
@@ -33,12 +33,24 @@ def _guarding(original: Any) -> Any:
             )
         if name in _GUARDED and self.source is not None:
             holds_as_it_is(self.source, lambda tensor: _told(tensor, name), f"{name} of a tensor")
+            given = _given(self) if name == "_base" else None
+            if given is not None and given._base is None:
+                # Of a stand-in that may not be so.
+                return ConstantVariable.create(None)
         if self.source is None and type(self) is TensorVariable and not hasattr(self.python_type(), name):
             text = f"'{self.python_type().__name__}' object has no attribute '{name}'"
             raise_observed_exception(AttributeError, tx, args=[text])
         return original(self, tx, name)
 
     return var_getattr
+
+
+def _given(variable: Any) -> Any:
+    """The tensor that an input's variable stands for, also where the variable has become another of the graph."""
+    node = variable.as_proxy().node
+    stand_in = getattr(variable, "_graphmend_key", node.meta.get("example_value"))
+    inputs = (each.meta for each in node.graph.nodes if each.op == "placeholder" and "grapharg" in each.meta)
+    return next((meta["grapharg"].example for meta in inputs if meta["example_value"] is stand_in), None)
 
 
 def _told(tensor: Any, name: str) -> bool:
