@@ -170,6 +170,11 @@ sweep: build-release .venv/ready ## one expression after the other in each kind 
 	$(step) "expressions"
 	@$(in_checkout) -m tests.sweep $(ARGS)
 
+.PHONY: sweep-names
+sweep-names: build-release .venv/ready ## tensors with several names, at random (ARGS="--programs N --seed S --changes C --backend B")
+	$(step) "names"
+	@$(in_checkout) -m tests.sweep.names $(ARGS)
+
 .PHONY: third-party
 third-party: build-release .venv/ready ## test suites of other packages, plainly and mended (ARGS=backwards: their files reversed)
 	$(step) "other people's tests"

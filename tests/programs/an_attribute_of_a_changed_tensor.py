@@ -2,9 +2,18 @@
 
 import torch
 
+KEPT = {}
+
 
 def f(x, y):
-    print(x.sum().item())
+    print(x.sum().item(), getattr(KEPT.get("first"), "tag", "none"), getattr(KEPT.get("second"), "tag", "none"))
+    made = y * 4
+    KEPT["first"] = made.add_(1)
+    KEPT["first"].tag = "kept"
+    other = y * 5
+    other.tag = "also kept"
+    other += 1
+    KEPT["second"] = other
     z = x.add_(y)
     z.tag = "set"
     own = y * 2

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import importlib.util
 import io
-import logging
-import multiprocessing
 import random
 import sys
 import tempfile
@@ -21,6 +18,8 @@ import numpy as np
 import torch
 
 from graphmend._mending.compile import compile as mended_compile
+
+from .observed import go_through, load, told
 
 HERE = Path(__file__).parent
 HEAD = """
@@ -104,29 +103,9 @@ def program(kind: str, expression: str, place: str, number: str) -> str:
     return HEAD + "class Model(torch.nn.Module):\n" + textwrap.indent(start + method, "    ") + "\n"
 
 
-def told(value: Any) -> Any:
-    """A value as what can be compared."""
-    if isinstance(value, torch.Tensor):
-        kind = (str(value.dtype), tuple(value.shape), value.stride(), value.requires_grad, value.is_inference())
-        return kind, repr(value.detach().tolist()), told(value.grad) if value.is_leaf else None
-    if isinstance(value, (list, tuple)):
-        return type(value).__name__, *map(told, value)
-    if isinstance(value, dict):
-        return type(value).__name__, *((told(key), told(each)) for key, each in value.items())
-    # Dynamo has an array without dimensions for a number of numpy's.
-    if isinstance(value, (np.ndarray, np.generic)):
-        return "numpy", str(value.dtype), repr(value.tolist())
-    is_plain = isinstance(value, (int, float, str, complex, type, type(None), torch.dtype, torch.device))
-    return type(value).__name__, repr(value) if is_plain else None
-
-
 def calls(compiled: Callable[[Any], Any], path: Path, kind: str, around: str) -> list[Any]:
     """All that can be seen of a program's calls."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    call, seen = compiled(module.Model()), []
+    call, seen = compiled(load(path).Model()), []
     for k in CALLS:
         args = inputs(k, kind, around in ("grad", "no_grad", "inference"))
         printed = io.StringIO()
@@ -181,16 +160,8 @@ def main() -> int:
     parser.add_argument("--speculate", action="store_true", help="predict values as well")
     parser.add_argument("--jobs", type=int, default=2, help="processes (2)")
     options = parser.parse_args()
-    # Dynamo says of every break how not to have it.
-    logging.getLogger("torch").setLevel(logging.ERROR)
-    every, own, torchs = list(tasks(options)), 0, 0
-    with multiprocessing.get_context("fork").Pool(options.jobs, maxtasksperchild=100) as pool:
-        for done, said in enumerate(pool.imap(judge, every, chunksize=10), 1):
-            own, torchs = own + bool(said), torchs + (said == "")
-            if said:
-                print(said, flush=True)
-            if done % 100 == 0:
-                print(f"{done}/{len(every)}", file=sys.stderr)
+    every = list(tasks(options))
+    own, torchs = go_through(judge, every, options.jobs)
     print(f"{len(every)} in places: {own} other than eager; {torchs} more as plain torch.compile has them")
     return 1 if own else 0
 

@@ -80,7 +80,7 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
         # An operand that changes after the marker is copied where the marker stood.
         copied = changes.may_come_after(marker, value)
         if copied:
-            if marker not in checks and _shows_copies(value):
+            if marker not in checks and (_shows_copies(value) or changes.may_detach(marker, value)):
                 raise CannotShowError(marker.args[0], "it shows a tensor that is changed in place later")
             if storage_of(value) in inputs:
                 copies[len(outputs)] = inputs[storage_of(value)]
@@ -192,7 +192,11 @@ class _Changes:
         nodes = list(graph.graph.nodes)
         self.place = {node: i for i, node in enumerate(nodes)}
         self.changed = []
+        # Where a tensor loses the history that it had, or becomes one that has one.
+        self.detached = []
         for node in nodes:
+            if _name(node) in ("detach_", "requires_grad_"):
+                self.detached.append((self.place[node], storage_of(node.args[0])))
             for each in changes_in_place(node):
                 self.changed.append((self.place[node], storage_of(each)))
         # What is known to change, but not by which node: statistics of a normalisation.
@@ -208,6 +212,14 @@ class _Changes:
         storages = {storage_of(value) for value in values}
         at = self.place[marker]
         return bool(storages & self.somewhere) or any(i > at and storage in storages for i, storage in self.changed)
+
+    def may_detach(self, marker: torch.fx.Node, value: torch.fx.Node) -> bool:
+        at, storage = self.place[marker], storage_of(value)
+        return any(i > at and each == storage for i, each in self.detached)
+
+
+def _name(node: torch.fx.Node) -> str:
+    return node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
 
 
 def remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str], goes_on: bool) -> None:
@@ -269,9 +281,17 @@ def _shares_backward(graph: torch.fx.GraphModule, changed: torch.fx.Node) -> boo
     return any(node.meta["example_value"].requires_grad and changed not in made_of([node], nodes) for node in tensors)
 
 
+def _detaches_input(graph: torch.fx.GraphModule) -> bool:
+    inputs = {id(node.meta.get("example_value")) for node in graph.graph.nodes if node.op == "placeholder"}
+    detached = [node.args[0] for node in graph.graph.nodes if _name(node) == "detach_"]
+    return any(id(node.meta.get("example_value")) in inputs for node in detached)
+
+
 def _require_undoable(graph: torch.fx.GraphModule, facts: GraphFacts) -> None:
     if facts.reshapes_inputs:
         raise CannotUndoError("the graph changes the shape or storage of an input, which could not be undone")
+    if _detaches_input(graph):
+        raise CannotUndoError("the graph takes an input's history away, which could not be undone")
     if facts.aliased_outputs:
         raise CannotUndoError("an output is a view of an input that the graph changes")
     placeholders = [node for node in graph.graph.nodes if node.op == "placeholder"]

@@ -6,7 +6,7 @@ tensor.
 """
 
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -18,38 +18,51 @@ from graphmend._torch.replaced import replaced
 
 def changes_shared() -> contextlib.AbstractContextManager[None]:
     return replaced(
-        (SideEffects, "store_attr", lambda original: _of_one(original, _changed_or_first)),
-        *(
-            (SideEffects, name, lambda original: _of_one(original, _changed))
-            for name in ("load_attr", "has_pending_mutation", "has_pending_mutation_of_attr")
-        ),
+        (SideEffects, "store_attr", _stored_for_all),
+        (SideEffects, "_track_obj", _tracked_with_others),
         *((TensorVariable, name, _up_to_date) for name in ("var_getattr", "call_method", "unpack_var_sequence")),
         (TensorVariable, "var_getattr", _with_gradient),
     )
 
 
-def _of_one(original: Any, chosen: Callable[[SideEffects, Any], Any]) -> Any:
-    def asked(self: Any, item: Any, *more: Any, **options: Any) -> Any:
-        one = chosen(self, item) if isinstance(item, TensorVariable) else None
-        return original(self, item if one is None else one, *more, **options)
+def _stored_for_all(original: Any) -> Any:
+    def store_attr(self: Any, item: Any, *more: Any, **options: Any) -> Any:
+        same = _of_same_tensor(self.id_to_variable.values(), item) if isinstance(item, TensorVariable) else []
+        # What is set on an input is set where that came from.
+        item = next((each for each in same if each.source is not None), item)
+        result = original(self, item, *more, **options)
+        for each in same:
+            _share(self, item, each)
+        return result
 
-    return asked
-
-
-def _changed(effects: SideEffects, item: Any) -> Any:
-    """The variable of the same tensor by which attributes were set already."""
-    return _of_same_tensor(effects.store_attr_mutations, item)
-
-
-def _changed_or_first(effects: SideEffects, item: Any) -> Any:
-    changed = _changed(effects, item)
-    return changed if changed is not None else _of_same_tensor(effects.id_to_variable.values(), item)
+    return store_attr
 
 
-def _of_same_tensor(variables: Iterable[Any], item: Any) -> Any:
+def _tracked_with_others(original: Any) -> Any:
+    def track_obj(self: Any, given: Any, variable: Any, *more: Any, **options: Any) -> Any:
+        result = original(self, given, variable, *more, **options)
+        if isinstance(variable, TensorVariable):
+            for each in _of_same_tensor(self.store_attr_mutations, variable)[:1]:
+                _share(self, each, variable)
+        return result
+
+    return track_obj
+
+
+def _share(effects: Any, one: Any, other: Any) -> None:
+    """What was set by one variable is set by the other: of those that are left in the end, each can write it."""
+    effects.store_attr_mutations[other] = effects.store_attr_mutations[one]
+    # Not before torch 2.13.
+    kinds = getattr(effects, "attr_mutation_kinds", {})
+    if one in kinds:
+        kinds[other] = kinds[one]
+
+
+def _of_same_tensor(variables: Iterable[Any], item: Any) -> list[Any]:
     tensor = _stand_in(item)
-    same = (each for each in variables if isinstance(each, TensorVariable) and _stand_in(each) is tensor)
-    return next(same, None) if tensor is not None else None
+    if tensor is None:
+        return []
+    return [each for each in variables if isinstance(each, TensorVariable) and _stand_in(each) is tensor]
 
 
 def _stand_in(variable: Any) -> Any:
@@ -83,9 +96,9 @@ def _is_stale(variable: Any) -> bool:
 
 def _with_gradient(original: Any) -> Any:
     def var_getattr(self: Any, tx: Any, name: str) -> Any:
-        first = None
+        same = []
         if name == "grad" and self.source is None:
-            first = _of_same_tensor(tx.output.side_effects.id_to_variable.values(), self)
-        return original(self if first is None else first, tx, name)
+            same = _of_same_tensor(tx.output.side_effects.id_to_variable.values(), self)
+        return original(next((each for each in same if each.source is not None), self), tx, name)
 
     return var_getattr
