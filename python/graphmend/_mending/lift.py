@@ -34,6 +34,9 @@ from graphmend._torch.tracing import TraceAgain
 # Copying what a graph mutates costs a pass over it; above this the checks are left as breaks instead.
 MAX_COPIED_BYTES = 64 * 2**20
 
+# What changes whether a tensor has a history.
+_DETACHING = ("detach_", "requires_grad_")
+
 # AOTAutograd compiles for just that, and nothing tells it when a later call has them apart.
 SHARED_MEMORY = "an input that the graph changes shares its memory with another"
 
@@ -195,7 +198,7 @@ class _Changes:
         # Where a tensor loses the history that it had, or becomes one that has one.
         self.detached = []
         for node in nodes:
-            if _name(node) in ("detach_", "requires_grad_"):
+            if _name(node) in _DETACHING:
                 self.detached.append((self.place[node], storage_of(node.args[0])))
             for each in changes_in_place(node):
                 self.changed.append((self.place[node], storage_of(each)))
@@ -283,7 +286,7 @@ def _shares_backward(graph: torch.fx.GraphModule, changed: torch.fx.Node) -> boo
 
 def _detaches_input(graph: torch.fx.GraphModule) -> bool:
     inputs = {id(node.meta.get("example_value")) for node in graph.graph.nodes if node.op == "placeholder"}
-    detached = [node.args[0] for node in graph.graph.nodes if _name(node) == "detach_"]
+    detached = [node.args[0] for node in graph.graph.nodes if _name(node) in _DETACHING]
     return any(id(node.meta.get("example_value")) in inputs for node in detached)
 
 

@@ -71,7 +71,7 @@ def posts(site: str) -> bool:
     """Whether the statement at the site is carried out of the graph; asked before its arguments are evaluated."""
     if torch.compiler.is_dynamo_compiling():
         return bool(mends_apply()) and bool(carries()) and not is_declined(site)
-    return replay.expects(site)
+    return replay.waits_for(site)
 
 
 def post(site: str, *values: Any) -> bool:
@@ -81,7 +81,7 @@ def post(site: str, *values: Any) -> bool:
         _tell(site, *values)
         return True
     if not torch.compiler.is_dynamo_compiling():
-        replay.pass_over()
+        replay.pass_over(site)
         return True
     reason = _stays_for(site)
     if reason:

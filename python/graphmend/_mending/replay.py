@@ -28,10 +28,10 @@ def active() -> bool:
     return bool(_replay.sites)
 
 
-def expects(site: str) -> bool:
-    """Whether the statement at this site is the next one that was delivered. Others were left to the program, which
-    carries them out again."""
-    return bool(_replay.sites) and _replay.sites[0] == site
+def waits_for(site: str) -> bool:
+    """Whether the statement at this site was delivered; its arguments may have effects of their own, which came before
+    it. Others were left to the program, which carries them out again."""
+    return site in _replay.sites
 
 
 @contextlib.contextmanager
@@ -55,9 +55,9 @@ def of(sites: Sequence[str], error: BaseException) -> Iterator[None]:
         vars(_replay).update(before)
 
 
-def pass_over() -> None:
-    """Passes over the effect that is expected; raises if it is the one that raised."""
-    _replay.sites = _replay.sites[1:]
+def pass_over(site: str) -> None:
+    """Passes over an effect; raises if it is the one that raised."""
+    _replay.sites = _replay.sites[_replay.sites.index(site) + 1 :]
     if not _replay.sites:
         error, _replay.error = _replay.error, None
         assert error is not None
