@@ -107,7 +107,7 @@ class Graphmend:
     def __init__(self) -> None:
         self._predictions: Any = importlib.import_module("graphmend._mending.speculate")
         self._product: Any = importlib.import_module("graphmend._mending.compile")
-        self._frames: Any = importlib.import_module("graphmend._mending.frames")
+        self._breaks: Any = importlib.import_module("graphmend._mending.frame_breaks")
         self._code: Any = importlib.import_module("graphmend._mending.mended_code")
 
     def compile(self, target: Target, backend: str, dynamic: bool | None) -> Target:
@@ -118,7 +118,7 @@ class Graphmend:
         report = getattr(compiled, "report", None)
         if report is None:
             return Fired()
-        own_faults = [place.reason for place in report.left if place.reason.startswith(self._frames.OWN_FAULT)]
+        own_faults = [place.reason for place in report.left if place.reason.startswith(self._breaks.OWN_FAULT)]
         if own_faults:
             raise RuntimeError(own_faults[0])
         return Fired(

@@ -1,0 +1,34 @@
+"""All that Dynamo does otherwise than Python, and that is put right while a frame of ours is traced."""
+
+import contextlib
+from collections.abc import Iterator
+
+from graphmend._torch.assembled import code_assembled
+from graphmend._torch.attributes import attributes_guarded
+from graphmend._torch.classes import changes_of_classes_seen
+from graphmend._torch.dropouts import dropouts_passed_on
+from graphmend._torch.exact import numbers_compared
+from graphmend._torch.extremes import extremes_compared
+from graphmend._torch.formats import formats_kept
+from graphmend._torch.generators import generators_noted
+from graphmend._torch.one_tensor import changes_shared
+
+_PUT_RIGHT = (
+    formats_kept,
+    numbers_compared,
+    extremes_compared,
+    changes_of_classes_seen,
+    generators_noted,
+    dropouts_passed_on,
+    attributes_guarded,
+    changes_shared,
+    code_assembled,
+)
+
+
+@contextlib.contextmanager
+def as_python_does() -> Iterator[None]:
+    with contextlib.ExitStack() as stack:
+        for each in _PUT_RIGHT:
+            stack.enter_context(each())
+        yield
