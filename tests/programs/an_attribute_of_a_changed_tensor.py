@@ -20,11 +20,16 @@ def f(x, y):
     own.tag = "own"
     same = own.mul_(3)
     x += 1
+    given = y.to(torch.float32)
+    given.detach_()
+    if hasattr(given, "own"):
+        print(given.own)
     return hasattr(x, "tag"), hasattr(y, "tag"), z is x, same.tag, own
 
 
 def call(number, *, is_same):
     x = torch.full((3,), number)
+    x.own = number
     return (x, x) if is_same else (x, torch.ones(3))
 
 

@@ -159,6 +159,25 @@ def test_an_input_that_is_no_leaf_keeps_its_gradient() -> None:
             run(BAD)
 
 
+def test_an_input_that_gets_a_history_and_a_leaf_that_may_not(capsys: pytest.CaptureFixture[str]) -> None:
+    def f(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        print(weight.sum().item())
+        x.add_(weight)
+        return x * 2
+
+    from graphmend._mending.compile import compile as mended_compile
+
+    weight = torch.ones(3, requires_grad=True)
+    compiled: Any = mended_compile(f, backend="eager")
+    for _ in range(3):
+        assert compiled(torch.ones(3), weight).requires_grad
+    assert compiled(weight * 1, weight).requires_grad
+    assert compiled.report.misses == 0
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        compiled(torch.ones(3, requires_grad=True), weight)
+    assert capsys.readouterr().out == "3.0\n" * 5
+
+
 def test_the_result_is_the_input_where_it_is_in_eager() -> None:
     def fill(x: Any, out: list[Any]) -> Any:
         x.add_(1)

@@ -152,7 +152,7 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
 
 
 def _recorded(graph: torch.fx.GraphModule, facts: GraphFacts) -> frozenset[int]:
-    """The inputs with a history that are changed where autograd sees it: of a leaf, that raises."""
+    """The inputs that have a history at last, and are changed where autograd sees it: of a leaf, that raises."""
     values = [node.meta.get("example_value") for node in graph.graph.nodes if node.op == "placeholder"]
     seen = set(facts.mutated) - facts.unrecorded - facts.hidden
     return frozenset(i for i in seen if values[i].requires_grad and not values[i].is_leaf)
@@ -197,8 +197,9 @@ class _Changes:
         self.changed = []
         # Where a tensor loses the history that it had, or becomes one that has one.
         self.detached = []
+        has_histories = any(_requires_grad(node) for node in nodes if node.op in ("placeholder", "get_attr"))
         for node in nodes:
-            if _name(node) in _DETACHING:
+            if _name(node) in _DETACHING and has_histories:
                 self.detached.append((self.place[node], storage_of(node.args[0])))
             for each in changes_in_place(node):
                 self.changed.append((self.place[node], storage_of(each)))
@@ -285,9 +286,17 @@ def _shares_backward(graph: torch.fx.GraphModule, changed: torch.fx.Node) -> boo
 
 
 def _detaches_input(graph: torch.fx.GraphModule) -> bool:
-    inputs = {id(node.meta.get("example_value")) for node in graph.graph.nodes if node.op == "placeholder"}
-    detached = [node.args[0] for node in graph.graph.nodes if _name(node) in _DETACHING]
-    return any(id(node.meta.get("example_value")) in inputs for node in detached)
+    trained = [node for node in graph.graph.nodes if node.op == "placeholder" and _requires_grad(node)]
+    inputs = {id(node.meta.get("example_value")) for node in trained}
+    changed = [node for node in graph.graph.nodes if _name(node) in _DETACHING]
+    return any(id(node.args[0].meta.get("example_value")) in inputs for node in changed)
+
+
+def _requires_grad(node: torch.fx.Node) -> bool:
+    """Whether what an input stood for when tracing began requires grad."""
+    given = node.meta.get("grapharg")
+    value = node.meta.get("example_value") if given is None else given.example
+    return isinstance(value, torch.Tensor) and value.requires_grad
 
 
 def _require_undoable(graph: torch.fx.GraphModule, facts: GraphFacts) -> None:

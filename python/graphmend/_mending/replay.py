@@ -34,6 +34,11 @@ def waits_for(site: str) -> bool:
     return site in _replay.sites
 
 
+def expects(site: str) -> bool:
+    """Whether the statement at this site is the next one that was delivered."""
+    return bool(_replay.sites) and _replay.sites[0] == site
+
+
 @contextlib.contextmanager
 def of(sites: Sequence[str], error: BaseException) -> Iterator[None]:
     """Inside, the effects at these sites are passed over, in this order, and the last of them raises `error`.
@@ -55,9 +60,9 @@ def of(sites: Sequence[str], error: BaseException) -> Iterator[None]:
         vars(_replay).update(before)
 
 
-def pass_over(site: str) -> None:
-    """Passes over an effect; raises if it is the one that raised."""
-    _replay.sites = _replay.sites[_replay.sites.index(site) + 1 :]
+def pass_over() -> None:
+    """Passes over the effect that is expected; raises if it is the one that raised."""
+    _replay.sites = _replay.sites[1:]
     if not _replay.sites:
         error, _replay.error = _replay.error, None
         assert error is not None

@@ -93,7 +93,7 @@ class Plan:
     mutated: tuple[int, ...]
     unrecorded: frozenset[int]
     hidden: frozenset[int]
-    # What is changed, had a history when it was traced, and gets a new one.
+    # What is changed where autograd sees it: that is no leaf that requires grad.
     recorded: frozenset[int]
     random: bool
     # Whether the graph counts hangs on random numbers. When it does not, the frame's own code draws them again: they
@@ -154,7 +154,7 @@ class Plan:
                 raise _NotCopiedError
             if working[i].is_inference() and not torch.is_inference_mode_enabled():
                 raise _NotCopiedError
-            if i in self.recorded and working[i].is_leaf:
+            if i in self.recorded and working[i].is_leaf and working[i].requires_grad:
                 raise _NotCopiedError
         for i in self.mutated:
             working[i] = _copy_of(working[i])

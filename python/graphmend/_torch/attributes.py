@@ -8,6 +8,7 @@ and not after the graph, if its value is still wanted there.
 import contextlib
 from typing import Any
 
+import torch
 from torch._dynamo.exc import raise_observed_exception, unimplemented
 from torch._dynamo.variables import ConstantVariable, TensorVariable
 
@@ -37,12 +38,20 @@ def _guarding(original: Any) -> Any:
             if given is not None and given._base is None:
                 # Of a stand-in that may not be so.
                 return ConstantVariable.create(None)
-        if self.source is None and type(self) is TensorVariable and not hasattr(self.python_type(), name):
+        if self.source is None and type(self) is TensorVariable and _is_missing(self, name):
             text = f"'{self.python_type().__name__}' object has no attribute '{name}'"
             raise_observed_exception(AttributeError, tx, args=[text])
         return original(self, tx, name)
 
     return var_getattr
+
+
+def _is_missing(variable: Any, name: str) -> bool:
+    """Whether no tensor has it, nor Dynamo's idea of one."""
+    known = hasattr(variable, f"method_{name}") or hasattr(variable, f"method_attr_{name}")
+    return (
+        variable.python_type() in (torch.Tensor, torch.nn.Parameter) and not known and not hasattr(torch.Tensor, name)
+    )
 
 
 def _given(variable: Any) -> Any:

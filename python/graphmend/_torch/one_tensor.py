@@ -6,12 +6,12 @@ tensor.
 """
 
 import contextlib
-from collections.abc import Iterable
 from typing import Any
 
 import torch
 from torch._dynamo.side_effects import SideEffects
 from torch._dynamo.variables import TensorVariable
+from torch._dynamo.variables.base import AttributeMutationNew
 
 from graphmend._torch.replaced import replaced
 
@@ -21,13 +21,13 @@ def changes_shared() -> contextlib.AbstractContextManager[None]:
         (SideEffects, "store_attr", _stored_for_all),
         (SideEffects, "_track_obj", _tracked_with_others),
         *((TensorVariable, name, _up_to_date) for name in ("var_getattr", "call_method", "unpack_var_sequence")),
-        (TensorVariable, "var_getattr", _with_gradient),
+        (TensorVariable, "var_getattr", _as_given),
     )
 
 
 def _stored_for_all(original: Any) -> Any:
     def store_attr(self: Any, item: Any, *more: Any, **options: Any) -> Any:
-        same = _of_same_tensor(self.id_to_variable.values(), item) if isinstance(item, TensorVariable) else []
+        same = _of_same_tensor(self, item) if isinstance(item, TensorVariable) else []
         # What is set on an input is set where that came from.
         item = next((each for each in same if each.source is not None), item)
         result = original(self, item, *more, **options)
@@ -42,8 +42,11 @@ def _tracked_with_others(original: Any) -> Any:
     def track_obj(self: Any, given: Any, variable: Any, *more: Any, **options: Any) -> Any:
         result = original(self, given, variable, *more, **options)
         if isinstance(variable, TensorVariable):
-            for each in _of_same_tensor(self.store_attr_mutations, variable)[:1]:
+            same = _of_same_tensor(self, variable)
+            for each in [each for each in same if each in self.store_attr_mutations][:1]:
                 _share(self, each, variable)
+            if all(each is not variable for each in same):
+                _known(self).setdefault(id(_stand_in(variable)), []).append(variable)
         return result
 
     return track_obj
@@ -51,6 +54,9 @@ def _tracked_with_others(original: Any) -> Any:
 
 def _share(effects: Any, one: Any, other: Any) -> None:
     """What was set by one variable is set by the other: of those that are left in the end, each can write it."""
+    if other.source is None and not isinstance(other.mutation_type, AttributeMutationNew):
+        # One that was made inside of an operator like `cond`: nobody has it.
+        return
     effects.store_attr_mutations[other] = effects.store_attr_mutations[one]
     # Not before torch 2.13.
     kinds = getattr(effects, "attr_mutation_kinds", {})
@@ -58,11 +64,21 @@ def _share(effects: Any, one: Any, other: Any) -> None:
         kinds[other] = kinds[one]
 
 
-def _of_same_tensor(variables: Iterable[Any], item: Any) -> list[Any]:
+def _of_same_tensor(effects: Any, item: Any) -> list[Any]:
     tensor = _stand_in(item)
-    if tensor is None:
-        return []
-    return [each for each in variables if isinstance(each, TensorVariable) and _stand_in(each) is tensor]
+    return [each for each in _known(effects).get(id(tensor), []) if _stand_in(each) is tensor is not None]
+
+
+def _known(effects: Any) -> dict[int, list[Any]]:
+    """The variables of tensors by what stands for them, which is kept with what they are tracked by, for its copies
+    not to have it."""
+    known: dict[int, list[Any]] | None = vars(effects).get("_graphmend_known")
+    if known is None:
+        known = effects._graphmend_known = {}
+        for each in effects.id_to_variable.values():
+            if isinstance(each, TensorVariable):
+                known.setdefault(id(_stand_in(each)), []).append(each)
+    return known
 
 
 def _stand_in(variable: Any) -> Any:
@@ -94,11 +110,12 @@ def _is_stale(variable: Any) -> bool:
     return not is_known or sizes != (*variable._size, *variable.stride)
 
 
-def _with_gradient(original: Any) -> Any:
+def _as_given(original: Any) -> Any:
     def var_getattr(self: Any, tx: Any, name: str) -> Any:
         same = []
-        if name == "grad" and self.source is None:
-            same = _of_same_tensor(tx.output.side_effects.id_to_variable.values(), self)
+        # What an input has of its own is known of the variable that it came by.
+        if self.source is None and (name == "grad" or not hasattr(torch.Tensor, name)):
+            same = _of_same_tensor(tx.output.side_effects, self)
         return original(next((each for each in same if each.source is not None), self), tx, name)
 
     return var_getattr
