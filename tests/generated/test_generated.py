@@ -37,7 +37,7 @@ JOBS = os.cpu_count() or 1
 SIMULATED = Request("simulated", jobs=JOBS)
 MENDED = Request("graphmend", jobs=JOBS)
 SPECULATED = dataclasses.replace(MENDED, speculate=True)
-SPECULATED_PROGRAMS = int(os.environ.get("GRAPHMEND_SPECULATED_PROGRAMS", "24"))
+SPECULATED_PROGRAMS = int(os.environ.get("GRAPHMEND_SPECULATED_PROGRAMS", "16"))
 needs_product = pytest.mark.skipif("graphmend" not in subjects.available(), reason="graphmend is not built")
 
 # Every construct that must be in the sample; the names are those that the writers count.
@@ -115,7 +115,7 @@ def test_programs_are_the_same_with_speculation() -> None:
     summary = run_campaign(request, range(SPECULATED_PROGRAMS))
     assert summary.programs == SPECULATED_PROGRAMS
     assert [(f.index, f.kind, f.text) for f in summary.failures] == []
-    if SPECULATED_PROGRAMS >= 24:
+    if SPECULATED_PROGRAMS >= 16:
         seen = summary.predicted
         assert summary.mended["speculate"] and seen.hits > seen.misses > 0 and seen.given_up
 

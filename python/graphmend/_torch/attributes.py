@@ -47,11 +47,9 @@ def _guarding(original: Any) -> Any:
 
 
 def _is_missing(variable: Any, name: str) -> bool:
-    """Whether no tensor has it, nor Dynamo's idea of one."""
-    known = hasattr(variable, f"method_{name}") or hasattr(variable, f"method_attr_{name}")
-    return (
-        variable.python_type() in (torch.Tensor, torch.nn.Parameter) and not known and not hasattr(torch.Tensor, name)
-    )
+    """Whether no tensor has it. What is to come of another process is a tensor to Dynamo, which can wait."""
+    is_plain = variable.python_type() in (torch.Tensor, torch.nn.Parameter)
+    return is_plain and not hasattr(torch.Tensor, name) and name != "wait"
 
 
 def _given(variable: Any) -> Any:
