@@ -19,7 +19,7 @@ import torch
 from compiled_calls import numbers, reasons
 from compiled_calls import same_program as same_program_as
 
-from graphmend._mending import frames, speculate
+from graphmend._mending import frame_breaks, speculate
 from graphmend._mending.compile import compile as graphmend_compile
 
 # torch warns on its own account.
@@ -32,7 +32,7 @@ same_program = functools.partial(same_program_as, speculate=True)
 @pytest.fixture(autouse=True)
 def _no_symbols(monkeypatch: pytest.MonkeyPatch) -> None:
     """Numbers are predicted also where a symbol would do, so that programs can be short."""
-    monkeypatch.setattr(frames, "capture_for", lambda place: None)
+    monkeypatch.setattr(frame_breaks, "capture_for", lambda place: None)
 
 
 def known_ahead(why: str) -> set[str]:

@@ -29,7 +29,7 @@ from graphmend._torch.graphs import (
 )
 from graphmend._torch.markers import marker_name
 from graphmend._torch.reenact import name_on_device
-from graphmend._torch.tracing import TraceAgain
+from graphmend._torch.tracing import TraceAgain, hooked_inputs
 
 # Copying what a graph mutates costs a pass over it; above this the checks are left as breaks instead.
 MAX_COPIED_BYTES = 64 * 2**20
@@ -285,6 +285,13 @@ def _shares_backward(graph: torch.fx.GraphModule, changed: torch.fx.Node) -> boo
     return any(node.meta["example_value"].requires_grad and changed not in made_of([node], nodes) for node in tensors)
 
 
+def _is_hooked(graph: torch.fx.GraphModule, changed: torch.fx.Node) -> bool:
+    """Whether somebody waits for the gradient of an input itself."""
+    value = changed.meta.get("example_value")
+    keeping = [node.args[0].meta.get("example_value") for node in graph.graph.nodes if _name(node) == "retain_grad"]
+    return any(each is value for each in [*hooked_inputs(), *keeping])
+
+
 def _detaches_input(graph: torch.fx.GraphModule) -> bool:
     trained = [node for node in graph.graph.nodes if node.op == "placeholder" and _requires_grad(node)]
     inputs = {id(node.meta.get("example_value")) for node in trained}
@@ -317,6 +324,9 @@ def _require_undoable(graph: torch.fx.GraphModule, facts: GraphFacts) -> None:
     if torch.is_grad_enabled() and any(_shares_backward(graph, each) for each in recorded):
         # AOTAutograd has one backward for all, which goes back through what the input was made of; that may raise.
         raise CannotUndoError("an input with a history is changed, and what is returned has one without it")
+    if any(_is_hooked(graph, each) for each in recorded):
+        # What the graph goes on with is a copy, of which the input itself is made afterwards.
+        raise CannotUndoError("an input that is changed gets a hook, or keeps its gradient")
     if talks_to_other_processes(graph):
         raise CannotUndoError("the graph talks to other processes, which might not run it again")
     if has_effects(graph):
