@@ -215,6 +215,17 @@ def shown_join(difference: Difference, program: Program) -> bool:
     return difference.place == "events.args.inference" and difference.expected is False
 
 
+def missing_attribute(difference: Difference, program: Program) -> bool:
+    call = difference.path[0]
+    assert isinstance(call, int)
+    error = program.eager[call].error
+    # What it leaves behind shows in the calls after it as well.
+    missing = any(seen.error and seen.error["type"] == "builtins.AttributeError" for seen in program.eager[: call + 1])
+    if difference.place.startswith("error"):
+        return difference.place == "error.frames" and error is not None and error["type"] == "builtins.AttributeError"
+    return missing and difference.place.split(".")[0] in ("globals", "owner")
+
+
 def unguarded_default(difference: Difference, program: Program) -> bool:
     unguarded = torch.__version__ < "2.13" and ".setdefault(" in program.text
     return unguarded and difference.place == "owner.table" and "list" in str(difference.expected)

@@ -27,6 +27,7 @@ from .known_by_backends import (
 from .known_by_breaks import (
     compiled_caller,
     history,
+    missing_attribute,
     raised_in_graph,
     resumed_frames,
     resumed_function,
@@ -176,6 +177,13 @@ KNOWN = [
         "unguarded-default",
         "before torch 2.13, `dict.setdefault` of a key that was not there when it was traced is replayed when it is",
         unguarded_default,
+        anywhere=True,
+    ),
+    Known(
+        "missing-attribute",
+        "a method that an object other than a tensor does not have is looked up after a graph, and before the program's"
+        " own changes of objects are written back",
+        missing_attribute,
         anywhere=True,
     ),
     Known(

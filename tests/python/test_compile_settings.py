@@ -32,6 +32,13 @@ def test_recurrent_modules_are_captured(kind: Any) -> None:
     assert compiled.report.graphs == 1
 
 
+@pytest.mark.parametrize("kind", [torch.nn.RNN, torch.nn.GRU, torch.nn.LSTM])
+def test_recurrent_modules_under_autocast_are_left_to_eager(kind: Any) -> None:
+    with torch.autocast("cpu", torch.bfloat16):
+        compiled = same_program(Reader(kind), [(torch.rand(2, 5, 3),)] * 2, __file__)
+    assert reasons(compiled) == {"under autocast, torch's compilers give recurrent layers another type"}
+
+
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])
 @pytest.mark.parametrize("kind", [torch.nn.RNN, torch.nn.GRU, torch.nn.LSTM])
 def test_dropouts_between_recurrent_layers_are_kept(kind: Any, backend: str) -> None:

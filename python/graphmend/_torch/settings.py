@@ -70,24 +70,33 @@ def patch_for(gb_types: Iterable[str], refuse: Callable[[str], Any]) -> Iterator
     if not settings:
         yield
         return
-    keeps = (VariableBuilder, "wrap_module", lambda original: _keep_dropout(original, refuse))
+    keeps = (VariableBuilder, "wrap_module", lambda original: _keep_recurrent(original, refuse))
     with torch._dynamo.config.patch(**settings), replaced(*([keeps] if "allow_rnn" in settings else [])):
         yield
 
 
-def _keep_dropout(original: Any, refuse: Callable[[str], Any]) -> Any:
-    """As torch takes them apart for its compilers, recurrent layers lose the dropout between them."""
+def _keep_recurrent(original: Any, refuse: Callable[[str], Any]) -> Any:
+    """Leaves recurrent layers to Python that are others as torch takes them apart for its compilers."""
 
     @functools.wraps(original)
     def wrap_module(self: Any, value: Any) -> Any:
-        drops = isinstance(value, torch.nn.RNNBase) and value.dropout and value.num_layers > 1 and value.training
-        if not drops:
+        reason = _other_when_traced(value) if isinstance(value, torch.nn.RNNBase) else ""
+        if not reason:
             return original(self, value)
-        refuse("torch's compilers lose the dropout between recurrent layers")
+        refuse(reason)
         with torch._dynamo.config.patch(allow_rnn=False):
             return original(self, value)
 
     return wrap_module
+
+
+def _other_when_traced(layer: Any) -> str:
+    """Why a recurrent layer is another one to torch's compilers, if it is."""
+    if layer.dropout and layer.num_layers > 1 and layer.training:
+        return "torch's compilers lose the dropout between recurrent layers"
+    # On some processors eager has an operator for them that goes with autocast.
+    is_cast = torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda")
+    return "under autocast, torch's compilers give recurrent layers another type" if is_cast else ""
 
 
 def whole_guards(needed: Callable[[], bool]) -> contextlib.AbstractContextManager[None]:
