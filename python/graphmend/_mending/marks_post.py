@@ -76,12 +76,13 @@ def posts(site: str) -> bool:
 
 def post(site: str, *values: Any) -> bool:
     """Carries an effect's values out of the graph; where one cannot travel, the trace begins anew without."""
-    if not torch.compiler.is_dynamo_compiling() and replay.expects(site):
+    is_traced = torch.compiler.is_dynamo_compiling()
+    if not is_traced and replay.expects(site):
         replay.pass_over()
         return True
     # A break among the arguments may have ended the graph that was asked about; or the statement runs again, and it is
     # a later time that it was delivered.
-    if not torch.compiler.is_dynamo_compiling() or not posts(site):
+    if not is_traced or not posts(site):
         _tell(site, *values)
         return True
     reason = _stays_for(site)

@@ -13,7 +13,7 @@ from torch._dynamo.exc import raise_observed_exception, unimplemented
 from torch._dynamo.variables import ConstantVariable, TensorVariable
 
 from graphmend._torch.replaced import replaced
-from graphmend._torch.tracing import holds_as_it_is
+from graphmend._torch.tracing import holds_as_it_is, stand_in
 
 _GUARDED = frozenset(["_base", "grad_fn", "is_leaf"])
 _UNKNOWN = frozenset(["_backward_hooks", "output_nr", "retains_grad"])
@@ -54,10 +54,10 @@ def _is_missing(variable: Any, name: str) -> bool:
 
 def _given(variable: Any) -> Any:
     """The tensor that an input's variable stands for, also where the variable has become another of the graph."""
-    node = variable.as_proxy().node
-    stand_in = getattr(variable, "_graphmend_key", node.meta.get("example_value"))
-    inputs = (each.meta for each in node.graph.nodes if each.op == "placeholder" and "grapharg" in each.meta)
-    return next((meta["grapharg"].example for meta in inputs if meta["example_value"] is stand_in), None)
+    first = getattr(variable, "_graphmend_key", stand_in(variable))
+    nodes = variable.as_proxy().node.graph.nodes
+    inputs = (each.meta for each in nodes if each.op == "placeholder" and "grapharg" in each.meta)
+    return next((meta["grapharg"].example for meta in inputs if meta["example_value"] is first), None)
 
 
 def _told(tensor: Any, name: str) -> bool:

@@ -14,6 +14,7 @@ from torch._dynamo.variables import TensorVariable
 from torch._dynamo.variables.base import AttributeMutationNew
 
 from graphmend._torch.replaced import replaced
+from graphmend._torch.tracing import stand_in
 
 
 def changes_shared() -> contextlib.AbstractContextManager[None]:
@@ -46,7 +47,7 @@ def _tracked_with_others(original: Any) -> Any:
             for each in [each for each in same if each in self.store_attr_mutations][:1]:
                 _share(self, each, variable)
             if all(each is not variable for each in same):
-                _known(self).setdefault(id(_stand_in(variable)), []).append(variable)
+                _known(self).setdefault(id(stand_in(variable)), []).append(variable)
         return result
 
     return track_obj
@@ -65,8 +66,8 @@ def _share(effects: Any, one: Any, other: Any) -> None:
 
 
 def _of_same_tensor(effects: Any, item: Any) -> list[Any]:
-    tensor = _stand_in(item)
-    return [each for each in _known(effects).get(id(tensor), []) if _stand_in(each) is tensor is not None]
+    tensor = stand_in(item)
+    return [each for each in _known(effects).get(id(tensor), []) if stand_in(each) is tensor is not None]
 
 
 def _known(effects: Any) -> dict[int, list[Any]]:
@@ -77,12 +78,8 @@ def _known(effects: Any) -> dict[int, list[Any]]:
         known = effects._graphmend_known = {}
         for each in effects.id_to_variable.values():
             if isinstance(each, TensorVariable):
-                known.setdefault(id(_stand_in(each)), []).append(each)
+                known.setdefault(id(stand_in(each)), []).append(each)
     return known
-
-
-def _stand_in(variable: Any) -> Any:
-    return variable.as_proxy().node.meta.get("example_value")
 
 
 def _up_to_date(original: Any) -> Any:
@@ -98,7 +95,7 @@ def _up_to_date(original: Any) -> Any:
 
 def _is_stale(variable: Any) -> bool:
     """Whether what a variable knows of its tensor is how it was before a change in place, by whichever name."""
-    tensor = _stand_in(variable)
+    tensor = stand_in(variable)
     if not isinstance(tensor, torch.Tensor):
         return False
     if variable.requires_grad != tensor.requires_grad or variable.ndim != tensor.dim():

@@ -98,10 +98,15 @@ def _is_changed(variable: Any) -> bool:
     return any(effects.is_modified(each) for each in known if each is not None)
 
 
+def stand_in(variable: Any) -> Any:
+    """The fake tensor that a variable is traced with: one for each tensor of the program."""
+    return variable.as_proxy().node.meta.get("example_value")
+
+
 def hooked_inputs() -> list[Any]:
     """What stands for the inputs that get a hook when the graph has run."""
     hooks = InstructionTranslator.current_tx().output.side_effects.tensor_hooks.values()
-    return [tensor.as_proxy().node.meta.get("example_value") for tensor, *_ in hooks]
+    return [stand_in(tensor) for tensor, *_ in hooks]
 
 
 def holds_while(source: Any, same: Callable[[Any], bool], what: str) -> None:
