@@ -34,6 +34,8 @@ from graphmend._torch.tracing import TraceAgain, hooked_inputs
 # Copying what a graph mutates costs a pass over it; above this the checks are left as breaks instead.
 MAX_COPIED_BYTES = 64 * 2**20
 
+# Views that take the numbers in their memory for others, which no strides can say.
+_OTHER_NUMBERS = frozenset(["ConjBackward0", "NegViewBackward0", "ViewAsComplexBackward0", "ViewAsRealBackward0"])
 # What changes whether a tensor has a history.
 _DETACHING = ("detach_", "requires_grad_")
 
@@ -95,7 +97,7 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
         if not copied and passed_on(value).op in ("placeholder", "get_attr"):
             value = passed_on(value)
         elif value.meta["example_value"].requires_grad:
-            histories[len(outputs)] = _history(value)
+            histories[len(outputs)] = _history(value, changes)
             with graph.graph.inserting_before(marker):
                 value = _call(graph, "detach", value)
         outputs.append(value)
@@ -158,10 +160,14 @@ def _recorded(graph: torch.fx.GraphModule, facts: GraphFacts) -> frozenset[int]:
     return frozenset(i for i in seen if values[i].requires_grad and not values[i].is_leaf)
 
 
-def _history(value: torch.fx.Node) -> str | None:
+def _history(value: torch.fx.Node, changes: "_Changes") -> str | None:
     node = passed_on(value)
     name = history_of(node.meta["example_value"])
-    return None if name is None else name_on_device(node, name)
+    if name is None:
+        return None
+    # On a device, autograd takes a view that was changed for a part of its memory, however it was made.
+    is_part = changes.come_to_view(node) and name not in _OTHER_NUMBERS
+    return "AsStridedBackward0" if is_part else name_on_device(node, name)
 
 
 def _shows_copies(value: torch.fx.Node) -> bool:
@@ -217,6 +223,16 @@ class _Changes:
         at = self.place[marker]
         return bool(storages & self.somewhere) or any(i > at and storage in storages for i, storage in self.changed)
 
+    def come_to_view(self, made: torch.fx.Node) -> bool:
+        """Whether a view is changed after it was made."""
+        view, at = made.meta["example_value"], self.place[made]
+        # What changes it behind autograd's back (`.data`) does not count.
+        return (
+            view._is_view()
+            and view._version > 0
+            and any(i > at and storage == storage_of(made) for i, storage in self.changed)
+        )
+
     def may_detach(self, marker: torch.fx.Node, value: torch.fx.Node) -> bool:
         at, storage = self.place[marker], storage_of(value)
         return any(i > at and each == storage for i, each in self.detached)
@@ -244,7 +260,7 @@ def remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str], goes_on
     emitted = [value for node in nodes if marker_name(node.target) == "emit" for value in node.args[3]]
     if goes_on:
         emitted += [node for node in output.args[0] if isinstance(node.meta.get("example_value"), torch.Tensor)]
-    printed = {(storage_of(value), _history(value)) for value in emitted}
+    printed = {(storage_of(value), _history(value, changes)) for value in emitted}
     # What a joined value is in the program: one of its sides, which may be joined themselves.
     stands_for: dict[int | None, set[int | None]] = {}
     for marker in joined:
@@ -262,7 +278,7 @@ def remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str], goes_on
             stands_for[each] & stands_for[storage_of(result)] for each in others
         ):
             reason = "two results may be one tensor"
-        elif result.meta["example_value"].requires_grad and (storage_of(result), _history(result)) in printed:
+        elif result.meta["example_value"].requires_grad and (storage_of(result), _history(result, changes)) in printed:
             reason = "its result is shown, which says by what it was made"
         elif result.meta["example_value"].requires_grad:
             reason = spoils_gradients(one, other, changes.storages, outside.union(returned), output.args[0])
