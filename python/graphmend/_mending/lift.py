@@ -64,11 +64,13 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
     except Exception as error:
         raise CannotUndoError(f"what the graph changes could not be told ({type(error).__name__})") from None
     _require_undoable(graph, facts)
+    inputs = graph.graph.find_nodes(op="placeholder")
+    counted = {i: _count_of_changes(inputs[i]) for i in facts.mutated}
     output = next(node for node in graph.graph.nodes if node.op == "output")
     outputs = list(output.args[0])
     count = len(outputs)
     changes = _Changes(graph, facts)
-    inputs = {storage_of(node): i for i, node in enumerate(graph.graph.find_nodes(op="placeholder"))}
+    numbers = {storage_of(node): i for i, node in enumerate(inputs)}
     copies: dict[int, int] = {}
     histories: dict[int, str | None] = {}
 
@@ -87,8 +89,8 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
         if copied:
             if marker not in checks and (_shows_copies(value) or changes.may_detach(marker, value)):
                 raise CannotShowError(marker.args[0], "it shows a tensor that is changed in place later")
-            if storage_of(value) in inputs:
-                copies[len(outputs)] = inputs[storage_of(value)]
+            if storage_of(value) in numbers:
+                copies[len(outputs)] = numbers[storage_of(value)]
             with graph.graph.inserting_before(marker):
                 value = _copied(graph, value)
         elif value in outputs[:count]:
@@ -148,6 +150,7 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
         unrecorded=facts.unrecorded,
         hidden=facts.hidden,
         recorded=_recorded(graph, facts),
+        counted=counted,
         random=bool(facts.draws),
         random_decides=not set(facts.draws).isdisjoint(made_of(decides, list(graph.graph.nodes))),
     )
@@ -158,6 +161,12 @@ def _recorded(graph: torch.fx.GraphModule, facts: GraphFacts) -> frozenset[int]:
     values = [node.meta.get("example_value") for node in graph.graph.nodes if node.op == "placeholder"]
     seen = set(facts.mutated) - facts.unrecorded - facts.hidden
     return frozenset(i for i in seen if values[i].requires_grad and not values[i].is_leaf)
+
+
+def _count_of_changes(changed: torch.fx.Node) -> int:
+    """How often autograd counted it as changed while it was traced, by a stand-in that was new."""
+    value = changed.meta["example_value"]
+    return 0 if value.is_inference() else int(value._version)
 
 
 def _history(value: torch.fx.Node, changes: "_Changes") -> str | None:
@@ -309,8 +318,7 @@ def _is_hooked(graph: torch.fx.GraphModule, changed: torch.fx.Node) -> bool:
 
 
 def _detaches_input(graph: torch.fx.GraphModule) -> bool:
-    trained = [node for node in graph.graph.nodes if node.op == "placeholder" and _requires_grad(node)]
-    inputs = {id(node.meta.get("example_value")) for node in trained}
+    inputs = {id(node.meta.get("example_value")) for node in graph.graph.find_nodes(op="placeholder")}
     changed = [node for node in graph.graph.nodes if _name(node) in _DETACHING]
     return any(id(node.args[0].meta.get("example_value")) in inputs for node in changed)
 
@@ -326,7 +334,7 @@ def _require_undoable(graph: torch.fx.GraphModule, facts: GraphFacts) -> None:
     if facts.reshapes_inputs:
         raise CannotUndoError("the graph changes the shape or storage of an input, which could not be undone")
     if _detaches_input(graph):
-        raise CannotUndoError("the graph takes an input's history away, which could not be undone")
+        raise CannotUndoError("the graph gives an input a history or takes it away, which could not be undone")
     if facts.aliased_outputs:
         raise CannotUndoError("an output is a view of an input that the graph changes")
     placeholders = [node for node in graph.graph.nodes if node.op == "placeholder"]

@@ -19,7 +19,7 @@ from graphmend._mending import effects, speculate
 from graphmend._mending.history import with_history
 from graphmend._torch.compiling import StopRecomputation
 from graphmend._torch.modes import Modes
-from graphmend._torch.tensors import memory_of, random_state, set_random_state
+from graphmend._torch.tensors import changes_counted, memory_of, random_state, set_random_state
 
 
 class Miss(BaseException):
@@ -95,6 +95,8 @@ class Plan:
     hidden: frozenset[int]
     # What is changed where autograd sees it: that is no leaf that requires grad.
     recorded: frozenset[int]
+    # How often autograd counts each of them as changed: not at all behind its back, or by statistics.
+    counted: dict[int, int]
     random: bool
     # Whether the graph counts hangs on random numbers. When it does not, the frame's own code draws them again: they
     # must be the same, or what made it not count would come less often than it should.
@@ -200,14 +202,15 @@ class Plan:
         return tuple(returned)
 
     def _copy_back(self, i: int, target: torch.Tensor, value: torch.Tensor) -> None:
-        if i in self.unrecorded:
-            with torch.no_grad():
+        with changes_counted(target, self.counted[i]):
+            if i in self.unrecorded:
+                with torch.no_grad():
+                    target.copy_(value)
+            elif i in self.hidden or (target.is_leaf and target.requires_grad):
+                # A leaf cannot have been changed in any other way.
+                target.data.copy_(value.data)
+            else:
                 target.copy_(value)
-        elif i in self.hidden or (target.is_leaf and target.requires_grad):
-            # A leaf cannot have been changed in any other way.
-            target.data.copy_(value.data)
-        else:
-            target.copy_(value)
 
 
 def _shown_as(tensor: torch.Tensor, name: str | None) -> torch.Tensor:

@@ -23,6 +23,7 @@ def changes_shared() -> contextlib.AbstractContextManager[None]:
         (SideEffects, "_track_obj", _tracked_with_others),
         *((TensorVariable, name, _up_to_date) for name in ("var_getattr", "call_method", "unpack_var_sequence")),
         (TensorVariable, "var_getattr", _as_given),
+        (TensorVariable, "_method_register_hook", _hooked_as_given),
     )
 
 
@@ -116,3 +117,13 @@ def _as_given(original: Any) -> Any:
         return original(next((each for each in same if each.source is not None), self), tx, name)
 
     return var_getattr
+
+
+def _hooked_as_given(original: Any) -> Any:
+    def register_hook(self: Any, tx: Any, *more: Any, **options: Any) -> Any:
+        # On an input it is put when the graph has run, in which it would be left behind by what raises later.
+        same = _of_same_tensor(tx.output.side_effects, self) if self.source is None else []
+        given = next((each for each in same if each.source is not None), self)
+        return original(given, tx, *more, **options)
+
+    return register_hook

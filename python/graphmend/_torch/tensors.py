@@ -1,5 +1,7 @@
 """Tensors: the memory behind them, how near they must be, and values that hold them."""
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -10,6 +12,18 @@ def memory_of(tensor: torch.Tensor) -> int:
     """The same number for tensors that share their memory."""
     storage: int = tensor.untyped_storage()._cdata
     return storage
+
+
+@contextlib.contextmanager
+def changes_counted(tensor: torch.Tensor, count: int) -> Iterator[None]:
+    """Autograd takes the tensor for one that was changed so often, whatever is done to it in here."""
+    if tensor.is_inference():
+        # Of which it counts nothing.
+        yield
+        return
+    before = tensor._version
+    yield
+    torch._C._autograd._unsafe_set_version_counter((tensor,), (before + count,))
 
 
 # Of torch's own generators.
