@@ -28,6 +28,7 @@ from graphmend._torch.graphs import (
     unknown_sizes,
 )
 from graphmend._torch.markers import marker_name
+from graphmend._torch.modes import switches_settings
 from graphmend._torch.reenact import name_on_device
 from graphmend._torch.tracing import TraceAgain, hooked_inputs
 
@@ -335,6 +336,8 @@ def _require_undoable(graph: torch.fx.GraphModule, facts: GraphFacts) -> None:
         raise CannotUndoError("the graph changes the shape or storage of an input, which could not be undone")
     if _detaches_input(graph):
         raise CannotUndoError("the graph gives an input a history or takes it away, which could not be undone")
+    if any(map(switches_settings, graph.graph.nodes)):
+        raise CannotUndoError("the graph switches a setting of torch's, which could not be undone")
     if facts.aliased_outputs:
         raise CannotUndoError("an output is a view of an input that the graph changes")
     placeholders = [node for node in graph.graph.nodes if node.op == "placeholder"]

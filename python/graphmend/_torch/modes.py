@@ -6,8 +6,20 @@ Relies on private functions of autograd and functorch.
 from __future__ import annotations
 
 import torch
+import torch.fx
 
 _AUTOCAST_DEVICES = ("cpu", "cuda")
+# By whatever name a graph has them, these are restored below.
+_RESTORED = frozenset(["_set_grad_enabled", "set_autocast_enabled", "set_default_dtype"])
+
+
+def switches_settings(node: torch.fx.Node) -> bool:
+    """Whether a node switches a setting of torch's for good, that nobody here restores."""
+    if node.op != "call_function" or isinstance(node.meta.get("example_value"), torch.Tensor):
+        return False
+    name, module = getattr(node.target, "__name__", ""), getattr(node.target, "__module__", None) or ""
+    is_setter = name.startswith(("set_", "_set_", "enable_")) and name not in _RESTORED
+    return is_setter and module.startswith("torch") and module != "torch._C._functorch"
 
 
 def saved_tensors_have_hooks() -> bool:
