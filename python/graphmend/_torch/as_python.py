@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from graphmend._torch.assembled import code_assembled
 from graphmend._torch.attributes import attributes_guarded
 from graphmend._torch.classes import changes_of_classes_seen
+from graphmend._torch.deques import deques_bounded
 from graphmend._torch.dropouts import dropouts_passed_on
 from graphmend._torch.exact import numbers_compared
 from graphmend._torch.extremes import extremes_compared
@@ -19,6 +20,7 @@ _PUT_RIGHT = (
     extremes_compared,
     changes_of_classes_seen,
     generators_noted,
+    deques_bounded,
     dropouts_passed_on,
     attributes_guarded,
     changes_shared,
