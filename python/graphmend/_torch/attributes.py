@@ -17,6 +17,7 @@ from graphmend._torch.tracing import holds_as_it_is, stand_in
 
 _GUARDED = frozenset(["_base", "grad_fn", "is_leaf"])
 _UNKNOWN = frozenset(["_backward_hooks", "output_nr", "retains_grad"])
+NOT_OF_STAND_INS = _GUARDED | _UNKNOWN
 
 
 def attributes_guarded() -> contextlib.AbstractContextManager[None]:

@@ -13,8 +13,11 @@ from torch._dynamo.side_effects import SideEffects
 from torch._dynamo.variables import TensorVariable
 from torch._dynamo.variables.base import AttributeMutationNew
 
+from graphmend._torch.attributes import NOT_OF_STAND_INS
 from graphmend._torch.replaced import replaced
 from graphmend._torch.tracing import stand_in
+
+_OWN = NOT_OF_STAND_INS | {"grad"}
 
 
 def changes_shared() -> contextlib.AbstractContextManager[None]:
@@ -22,7 +25,7 @@ def changes_shared() -> contextlib.AbstractContextManager[None]:
         (SideEffects, "store_attr", _stored_for_all),
         (SideEffects, "_track_obj", _tracked_with_others),
         *((TensorVariable, name, _up_to_date) for name in ("var_getattr", "call_method", "unpack_var_sequence")),
-        (TensorVariable, "var_getattr", _as_given),
+        *((TensorVariable, name, _as_given) for name in ("var_getattr", "call_obj_hasattr")),
         (TensorVariable, "_method_register_hook", _hooked_as_given),
     )
 
@@ -109,21 +112,25 @@ def _is_stale(variable: Any) -> bool:
 
 
 def _as_given(original: Any) -> Any:
-    def var_getattr(self: Any, tx: Any, name: str) -> Any:
-        same = []
+    def asked(self: Any, tx: Any, name: str) -> Any:
         # What an input has of its own is known of the variable that it came by.
-        if self.source is None and (name == "grad" or not hasattr(torch.Tensor, name)):
-            same = _of_same_tensor(tx.output.side_effects, self)
-        return original(next((each for each in same if each.source is not None), self), tx, name)
+        is_own = name in _OWN or not hasattr(torch.Tensor, name)
+        return original(as_given(tx, self) if is_own else self, tx, name)
 
-    return var_getattr
+    return asked
+
+
+def as_given(tx: Any, variable: Any) -> Any:
+    """The variable that an input came by, if this is another of the same tensor."""
+    same = []
+    if variable.source is None and isinstance(variable, TensorVariable):
+        same = _of_same_tensor(tx.output.side_effects, variable)
+    return next((each for each in same if each.source is not None), variable)
 
 
 def _hooked_as_given(original: Any) -> Any:
     def register_hook(self: Any, tx: Any, *more: Any, **options: Any) -> Any:
         # On an input it is put when the graph has run, in which it would be left behind by what raises later.
-        same = _of_same_tensor(tx.output.side_effects, self) if self.source is None else []
-        given = next((each for each in same if each.source is not None), self)
-        return original(given, tx, *more, **options)
+        return original(as_given(tx, self), tx, *more, **options)
 
     return register_hook
