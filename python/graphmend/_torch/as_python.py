@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Iterator
 
+from graphmend._torch.absent import absence_guarded
 from graphmend._torch.assembled import code_assembled
 from graphmend._torch.attributes import attributes_guarded
 from graphmend._torch.classes import changes_of_classes_seen
@@ -24,6 +25,7 @@ _PUT_RIGHT = (
     dropouts_passed_on,
     attributes_guarded,
     changes_shared,
+    absence_guarded,
     code_assembled,
 )
 
