@@ -83,9 +83,12 @@ def _asked(original: Any) -> Any:
     def call_obj_hasattr(self: Any, tx: Any, name: str) -> Any:
         effects = tx.output.side_effects
         if effects.has_pending_mutation_of_attr(self, name):
-            # Of what is deleted, Dynamo breaks the graph.
-            return ConstantVariable.create(effects.load_attr(self, name) is not None)
-        _holds(self, name)
+            # Breaks the graph for what was deleted.
+            effects.load_attr(self, name)
+            return ConstantVariable.create(True)
+        if not isinstance(self, UserDefinedClassVariable):
+            # Of classes Dynamo guards on it.
+            _holds(self, name)
         return original(self, tx, name)
 
     return call_obj_hasattr

@@ -119,9 +119,13 @@ def holds_while(source: Any, same: Callable[[Any], bool], what: str) -> None:
 
 
 def holds_as_it_is(source: Any, ask: Callable[[Any], object], what: str) -> None:
-    """What is being compiled holds as long as `ask` says the same of what is found there as it does now."""
+    """What is being compiled holds as long as `ask`, named by `what`, says of what is found there what it says now."""
 
     def add(builder: Any, guard: Any) -> None:
+        named = f"{guard.name}: {what}"
+        if named in builder.already_added_code_parts:
+            return
+        builder.already_added_code_parts.add(named)
         told = ask(builder.get(guard))
         _add_guard(builder, guard, lambda value: ask(value) == told, what)
 
