@@ -7,13 +7,14 @@ deleted, those that they had.
 
 import collections
 import contextlib
+import functools
 from collections.abc import Callable
 from types import FunctionType, MemberDescriptorType
 from typing import Any
 
 import torch
 from torch._dynamo.exc import ObservedAttributeError, ObservedKeyError
-from torch._dynamo.guards import GuardBuilder
+from torch._dynamo.guards import GuardBuilder, install_guard
 from torch._dynamo.side_effects import SideEffects
 from torch._dynamo.source import AttrSource
 from torch._dynamo.variables import (
@@ -39,6 +40,7 @@ _OWN_DICT: Any = getattr(dicts, "DunderDictVariable", None)
 
 _PLAIN_DICTS = (dict, collections.OrderedDict, collections.defaultdict)
 _OF_MODULES = torch.nn.Module.__getattr__
+_NOTHING = object()
 _TABLES = ("_parameters", "_buffers", "_modules")
 
 
@@ -66,17 +68,20 @@ def _read(original: Any) -> Any:
         except ObservedAttributeError:
             _holds(as_given(tx, args[0].realize()), args[1].as_python_constant())
             raise
-        if _is_asked_last(args[0].realize()):
-            _holds(args[0].realize(), args[1].as_python_constant())
+        _holds_while_asked(args[0].realize(), args[1].as_python_constant())
         return result
 
     return call_function
 
 
-def _is_asked_last(variable: Any) -> bool:
-    """Whether an object has code of the program's for what it has not, which may put it there."""
-    kind = type(variable.value) if isinstance(variable, UserDefinedObjectVariable) else object
-    return getattr(kind, "__getattr__", _OF_MODULES) is not _OF_MODULES
+def _holds_while_asked(variable: Any, name: str) -> None:
+    """What is being compiled holds as long as code of the program's is asked for a name, which may put it there."""
+    if not isinstance(variable, UserDefinedObjectVariable) or variable.source is None:
+        return
+    is_asked = getattr(type(variable.value), "__getattr__", _OF_MODULES) is not _OF_MODULES
+    if is_asked and hasattr(variable.value, "__dict__") and not any(_places(variable.value, name)):
+        guard = functools.partial(GuardBuilder.NOT_PRESENT_IN_GENERIC_DICT, attr=name)
+        install_guard(variable.source.make_guard(guard))
 
 
 def _asked(original: Any) -> Any:
@@ -175,16 +180,16 @@ def _holds_as_it_is(variable: Any, ask: Any, ask_own: Any, what: str) -> None:
 def _places(value: Any, name: str) -> tuple[bool, bool, bool]:
     """Whether an object has a name by itself, by its classes, as a module's part. Nothing of the program's is run."""
     own = _own(value)
-    classes = type.mro(value) if isinstance(value, type) else type(value).__mro__
-    found = next((vars(each)[name] for each in classes if name in vars(each)), None)
-    is_filled = found is not None
-    if isinstance(found, MemberDescriptorType):
+    is_class = isinstance(value, type)
+    classes = value.__mro__ if is_class else type(value).__mro__
+    found = next((vars(each)[name] for each in classes if name in vars(each)), _NOTHING)
+    if isinstance(found, MemberDescriptorType) and not is_class:
         try:
             found.__get__(value)
         except AttributeError:
-            is_filled = False
-    is_part = isinstance(value, torch.nn.Module) and any(name in own.get(table, ()) for table in _TABLES)
-    return name in own, is_filled, is_part
+            found = _NOTHING
+    is_part = isinstance(value, torch.nn.Module) and any(name in (own.get(table) or ()) for table in _TABLES)
+    return name in own, found is not _NOTHING, is_part
 
 
 def _own(value: Any) -> Any:
