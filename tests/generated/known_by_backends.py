@@ -99,8 +99,8 @@ def _is_shown(difference: Difference) -> bool:
 def zero_gradient(difference: Difference, program: Program) -> bool:
     if program.rules == Rules():
         return False
-    if difference.path[-1] == "storage":
-        # Where there is one tensor more, the numbers of all others' memory move.
+    if difference.path[-1] == "storage" or _is_number(difference, program):
+        # Where there is one tensor more, the numbers of all others, and of their memory, move.
         call = difference.path[0]
         assert isinstance(call, int)
         found = compare_values(program.eager[call], program.seen[call], program.rules)
