@@ -16,6 +16,9 @@ namespace graphmend {
 
 namespace {
 
+// Functions of `math` that ask what they are given for more than its number.
+constexpr std::array<std::string_view, 2> kAsking = {"ldexp", "trunc"};
+
 // Functions of torch whose arguments are all sizes and ends, and methods of tensors whose arguments are.
 constexpr std::array<std::string_view, 9> kMakers = {"arange", "linspace", "logspace", "zeros", "ones",
                                                      "empty",  "eye",      "rand",     "randn"};
@@ -153,7 +156,10 @@ class Speculation {
       return wrap(id, "value", "'" + std::string(method) + "', ", receiver);
     }
     if (elements_ && is_one_of(method, kCounting)) return made_call(id, "counted", method, receiver, arguments);
-    if (context_.text_of(receiver) == "math" && is_global(receiver)) return numbers(arguments);
+    if (context_.text_of(receiver) == "math" && is_global(receiver)) {
+      if (!is_one_of(method, kAsking)) numbers(arguments);
+      return;
+    }
     if (positions(id, method, on_torch ? std::nullopt : std::optional(receiver), arguments)) return;
     if (on_torch) {
       // Of other functions the first argument is a tensor.

@@ -13,15 +13,17 @@ from types import FunctionType, MemberDescriptorType
 from typing import Any
 
 import torch
-from torch._dynamo.exc import ObservedAttributeError, ObservedKeyError
+from torch._dynamo.exc import ObservedAttributeError, ObservedKeyError, raise_observed_exception
 from torch._dynamo.guards import GuardBuilder, install_guard
 from torch._dynamo.side_effects import SideEffects
 from torch._dynamo.source import AttrSource
 from torch._dynamo.variables import (
+    BaseListVariable,
     ConstantVariable,
     ConstDictVariable,
     DeletedVariable,
     PythonModuleVariable,
+    SetVariable,
     UserDefinedClassVariable,
     UserDefinedObjectVariable,
     UserFunctionVariable,
@@ -39,6 +41,10 @@ _OWN: Any = getattr(dicts, "SideEffectsProxyDict", None)
 _OWN_DICT: Any = getattr(dicts, "DunderDictVariable", None)
 
 _PLAIN_DICTS = (dict, collections.OrderedDict, collections.defaultdict)
+_HOLDERS = (BaseListVariable, ConstDictVariable, SetVariable)
+_WITHOUT_NAMES = frozenset(
+    [bool, bytes, complex, dict, float, frozenset, int, list, range, set, slice, str, torch.Size, tuple, type(None)]
+)
 _OF_MODULES = torch.nn.Module.__getattr__
 _NOTHING = object()
 _TABLES = ("_parameters", "_buffers", "_modules")
@@ -63,6 +69,12 @@ def _read(original: Any) -> Any:
     def call_function(self: Any, tx: Any, args: Any, kwargs: Any) -> Any:
         if self.as_python_constant() is not getattr:
             return original(self, tx, args, kwargs)
+        if len(args) == 2 and _lacks(args[0].realize(), args[1].as_python_constant()):
+            # Dynamo raises it with another text, or where the value is wanted.
+            kind = args[0].python_type()
+            name = "torch.Size" if kind is torch.Size else kind.__name__
+            text = f"'{name}' object has no attribute '{args[1].as_python_constant()}'"
+            raise_observed_exception(AttributeError, tx, args=[text])
         try:
             result = original(self, tx, args, kwargs)
         except ObservedAttributeError:
@@ -72,6 +84,14 @@ def _read(original: Any) -> Any:
         return result
 
     return call_function
+
+
+def _lacks(variable: Any, name: str) -> bool:
+    """Whether this is an object of a type whose objects have no names of their own, and it has none like this."""
+    if isinstance(variable, ConstantVariable):
+        return type(variable.value) in _WITHOUT_NAMES and not hasattr(variable.value, name)
+    is_known = isinstance(variable, _HOLDERS) and variable.python_type() in _WITHOUT_NAMES
+    return is_known and not hasattr(variable.python_type(), name)
 
 
 def _holds_while_asked(variable: Any, name: str) -> None:
