@@ -7,13 +7,13 @@ from graphmend._torch.absent import absence_guarded
 from graphmend._torch.assembled import code_assembled
 from graphmend._torch.attributes import attributes_guarded
 from graphmend._torch.classes import changes_of_classes_seen
+from graphmend._torch.contained import contents_told
 from graphmend._torch.deques import deques_bounded
 from graphmend._torch.dropouts import dropouts_passed_on
 from graphmend._torch.exact import numbers_compared
 from graphmend._torch.extremes import extremes_compared
 from graphmend._torch.formats import formats_kept
 from graphmend._torch.generators import generators_noted
-from graphmend._torch.keys import keys_compared
 from graphmend._torch.one_tensor import changes_shared
 
 _PUT_RIGHT = (
@@ -22,12 +22,12 @@ _PUT_RIGHT = (
     extremes_compared,
     changes_of_classes_seen,
     generators_noted,
+    contents_told,
     deques_bounded,
     dropouts_passed_on,
     attributes_guarded,
     changes_shared,
     absence_guarded,
-    keys_compared,
     code_assembled,
 )
 

@@ -1,6 +1,9 @@
-"""Generators that a function leaves early. Python closes them, and their `finally` runs; Dynamo does not."""
+"""Generators: those that a function leaves early, which Python closes, so that their `finally` runs, and Dynamo does
+not; and those that end with a value, which `yield from` gives in Python, and in Dynamo None.
+"""
 
 import contextlib
+import dis
 from typing import Any
 
 from torch._dynamo.symbolic_convert import InliningGeneratorInstructionTranslator, InstructionTranslator
@@ -13,8 +16,11 @@ _OF_PYTHON = "CALL_INTRINSIC_1"
 
 
 def generators_noted() -> contextlib.AbstractContextManager[None]:
-    """Inside, it is noted which generators are traced."""
-    return replaced((InliningGeneratorInstructionTranslator, "__init__", _noting))
+    """Inside, it is noted which generators are traced, and what they end with."""
+    return replaced(
+        (InliningGeneratorInstructionTranslator, "__init__", _noting),
+        (InliningGeneratorInstructionTranslator, "dispatch_table", _ending),
+    )
 
 
 def _noting(original: Any) -> Any:
@@ -23,6 +29,21 @@ def _noting(original: Any) -> Any:
         vars(self.output).setdefault(_NOTED, []).append(self)
 
     return init
+
+
+def _ending(table: Any) -> Any:
+    """Dynamo's functions by instruction, where `SEND` gives what a generator has returned. Python 3.10 has no such."""
+    place = dis.opmap.get("SEND")
+    original: Any = None if place is None else table[place]
+
+    def send(self: Any, instruction: Any) -> None:
+        receiver = self.stack[-2]
+        original(self, instruction)
+        generator = getattr(receiver, "inline_tracer", None)
+        if generator is not None and generator.generator_exhausted and generator.symbolic_result is not None:
+            self.stack[-1] = generator.symbolic_result
+
+    return [send if i == place else each for i, each in enumerate(table)]
 
 
 def leaves_generators_open() -> bool:
