@@ -42,9 +42,11 @@ from graphmend._torch.frames import FrameView, can_wrap_frame, frame_that_calls,
 from graphmend._torch.identity import identities_known
 from graphmend._torch.raised import exceptions_in_vain
 from graphmend._torch.settings import HAVE_SETTINGS, patch_for, whole_guards
-from graphmend._torch.tracing import traced_code
+from graphmend._torch.texts import own_texts_noticed
+from graphmend._torch.tracing import TraceAgain, traced_code
 
 _RAISES = "it may raise, and is evaluated though the program may not come to it"
+_TEXTS = "a handler gets an exception that torch.compile raises with another text than Python"
 # A frame with more places than this is given up, so that nothing goes on for ever.
 _MAX_ROUNDS = 500
 # A frame that raises this often while it is traced is compiled up to the raise.
@@ -233,8 +235,9 @@ class MendingCallback:
         raised = exceptions_in_vain(self._note_raised)
         settings = patch_for(self.backend.frame.set_for, self._refuse)
         asserts = asserts_left(self._leaves_asserts)
+        texts = own_texts_noticed(self._leave_texts)
         with contextlib.ExitStack() as stack:
-            for each in (guards, identities, raised, asserts, as_python_does(), settings):
+            for each in (guards, identities, raised, asserts, texts, as_python_does(), settings):
                 stack.enter_context(each)
             yield
 
@@ -254,6 +257,15 @@ class MendingCallback:
             runs = kind != "select" or is_operand or site in selected
             if kind in meant and runs and site not in self.backend.declined:
                 self.backend.trace_without(site, _RAISES)
+
+    def _leave_texts(self) -> None:
+        """Begins the trace anew without mends: what Python raises has another text than what Dynamo raises for it, and
+        without a break the program's handler would see that."""
+        lines = {(code.co_filename, line) for code, _ in self.backend.frame.traced for *_, line in code.co_lines()}
+        around = {site for file, line in lines if line for site in mended_code.sites_around(file, line)}
+        if around - self.backend.declined.keys():
+            self.backend.declined.update(dict.fromkeys(around, _TEXTS))
+            raise TraceAgain(restart_reason=_TEXTS)
 
     def _fix_attributes(self, code: CodeType) -> bool:
         """Traces counters as the numbers that they are, if that is not so already: Dynamo cannot make a text that the

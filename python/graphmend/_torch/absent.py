@@ -13,7 +13,7 @@ from types import FunctionType, MemberDescriptorType
 from typing import Any
 
 import torch
-from torch._dynamo.exc import ObservedAttributeError, ObservedKeyError, raise_observed_exception
+from torch._dynamo.exc import ObservedAttributeError, ObservedKeyError
 from torch._dynamo.guards import GuardBuilder, install_guard
 from torch._dynamo.side_effects import SideEffects
 from torch._dynamo.source import AttrSource
@@ -33,6 +33,7 @@ from torch._dynamo.variables import (
 
 from graphmend._torch.one_tensor import as_given
 from graphmend._torch.replaced import replaced
+from graphmend._torch.texts import raise_as_python
 from graphmend._torch.tracing import holds_as_it_is
 
 # Before torch 2.13, one variable stands for all builtins, and none for what an object's `__dict__` has.
@@ -74,7 +75,7 @@ def _read(original: Any) -> Any:
             kind = args[0].python_type()
             name = "torch.Size" if kind is torch.Size else kind.__name__
             text = f"'{name}' object has no attribute '{args[1].as_python_constant()}'"
-            raise_observed_exception(AttributeError, tx, args=[text])
+            raise_as_python(AttributeError, tx, text)
         try:
             result = original(self, tx, args, kwargs)
         except ObservedAttributeError:

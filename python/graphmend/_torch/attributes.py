@@ -9,10 +9,11 @@ import contextlib
 from typing import Any
 
 import torch
-from torch._dynamo.exc import raise_observed_exception, unimplemented
+from torch._dynamo.exc import unimplemented
 from torch._dynamo.variables import ConstantVariable, TensorVariable
 
 from graphmend._torch.replaced import replaced
+from graphmend._torch.texts import raise_as_python
 from graphmend._torch.tracing import holds_as_it_is, stand_in
 
 _GUARDED = frozenset(["_base", "grad_fn", "is_leaf"])
@@ -41,7 +42,7 @@ def _guarding(original: Any) -> Any:
                 return ConstantVariable.create(None)
         if self.source is None and type(self) is TensorVariable and _is_missing(self, name):
             text = f"'{self.python_type().__name__}' object has no attribute '{name}'"
-            raise_observed_exception(AttributeError, tx, args=[text])
+            raise_as_python(AttributeError, tx, text)
         return original(self, tx, name)
 
     return var_getattr

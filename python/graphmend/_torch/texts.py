@@ -1,0 +1,82 @@
+"""Exceptions that Dynamo raises in Python's place, with texts and arguments of its own, and programs that look at them.
+
+In: traces. Out: `ask` is called where such an exception gets a name (`except KeyError as error`).
+"""
+
+import contextlib
+import dis
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from torch._dynamo.exc import raise_observed_exception
+from torch._dynamo.symbolic_convert import (
+    ExceptionStack,
+    InliningGeneratorInstructionTranslator,
+    InliningInstructionTranslator,
+    InstructionTranslator,
+    InstructionTranslatorBase,
+)
+
+from graphmend._torch.replaced import replaced
+
+_TRANSLATORS = (InstructionTranslator, InliningInstructionTranslator, InliningGeneratorInstructionTranslator)
+_STORES = [dis.opmap[name] for name in ("STORE_FAST", "STORE_DEREF", "STORE_GLOBAL", "STORE_NAME")]
+_MARK = "_graphmend_text_of_dynamo"
+
+
+class _Raising:
+    """Whether what is raised has the program's own text, or Python's."""
+
+    is_right = False
+
+
+def own_texts_noticed(ask: Callable[[], None]) -> contextlib.AbstractContextManager[None]:
+    return replaced(
+        (ExceptionStack, "set_current_exception", _marking),
+        (InstructionTranslatorBase, "_raise_exception_variable", _raised_by_program),
+        *((kind, "dispatch_table", lambda table: _storing(table, ask)) for kind in _TRANSLATORS),
+    )
+
+
+def raise_as_python(kind: type[Exception], tx: Any, text: str) -> None:
+    """Raises in the trace what Python raises there, with its text."""
+    with _right():
+        raise_observed_exception(kind, tx, args=[text])
+
+
+@contextlib.contextmanager
+def _right() -> Iterator[None]:
+    before, _Raising.is_right = _Raising.is_right, True
+    try:
+        yield
+    finally:
+        _Raising.is_right = before
+
+
+def _marking(original: Any) -> Any:
+    def set_current_exception(self: Any, value: Any, *more: Any, **options: Any) -> Any:
+        if not _Raising.is_right:
+            setattr(value, _MARK, True)
+        return original(self, value, *more, **options)
+
+    return set_current_exception
+
+
+def _raised_by_program(original: Any) -> Any:
+    def raise_exception_variable(self: Any, *more: Any, **options: Any) -> Any:
+        with _right():
+            return original(self, *more, **options)
+
+    return raise_exception_variable
+
+
+def _storing(table: Any, ask: Callable[[], None]) -> Any:
+    def made(original: Any) -> Any:
+        def store(self: Any, instruction: Any) -> None:
+            if vars(self.stack[-1]).get(_MARK):
+                ask()
+            original(self, instruction)
+
+        return store
+
+    return [made(each) if i in _STORES and each is not None else each for i, each in enumerate(table)]
