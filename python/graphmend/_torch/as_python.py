@@ -14,6 +14,7 @@ from graphmend._torch.exact import numbers_compared
 from graphmend._torch.extremes import extremes_compared
 from graphmend._torch.formats import formats_kept
 from graphmend._torch.generators import generators_noted
+from graphmend._torch.keys import keys_compared
 from graphmend._torch.one_tensor import changes_shared
 
 _PUT_RIGHT = (
@@ -28,6 +29,7 @@ _PUT_RIGHT = (
     attributes_guarded,
     changes_shared,
     absence_guarded,
+    keys_compared,
     code_assembled,
 )
 
