@@ -30,3 +30,4 @@ def f(x, text):
 
 
 CALLS = [(torch.ones(2), text) for text in ("a", "b", "b", "a", "c")]
+TORCH = (2, 13)

@@ -55,3 +55,4 @@ CALLS = [
     (torch.ones(2), text, {Name(each) for each in known}, {Name(each): 1 for each in known})
     for text, known in (("a", "ab"), ("c", "ab"), ("c", "ac"), ("a", ""), ("a", "b"), ("a", "a"))
 ]
+TORCH = (2, 13)

@@ -1,0 +1,134 @@
+"""What Dynamo makes something else of than Python does, and nobody sees while a break leaves it to Python.
+
+In: traces. Out: the same, in which the `__dict__` of an object that was made is that object's; sets of a class of the
+program's, numbers that numpy draws, and a name that is given twice break the graph.
+"""
+
+import contextlib
+import dis
+from collections.abc import Callable
+from typing import Any
+
+from torch._dynamo.codegen import PyCodegen
+from torch._dynamo.exc import unimplemented
+from torch._dynamo.side_effects import SideEffects
+from torch._dynamo.symbolic_convert import (
+    InliningGeneratorInstructionTranslator,
+    InliningInstructionTranslator,
+    InstructionTranslator,
+)
+from torch._dynamo.variables import (
+    ConstDictVariable,
+    NumpyVariable,
+    UserDefinedObjectVariable,
+    UserDefinedSetVariable,
+    dicts,
+)
+from torch._dynamo.variables.base import AttributeMutationNew
+
+from graphmend._torch.replaced import replaced
+
+_TRANSLATORS = (InstructionTranslator, InliningInstructionTranslator, InliningGeneratorInstructionTranslator)
+# Not before torch 2.13.
+_OWN_DICT: Any = getattr(dicts, "DunderDictVariable", None)
+
+
+def left_to_python() -> contextlib.AbstractContextManager[None]:
+    parts: list[tuple[Any, str, Callable[[Any], Any]]] = [
+        (PyCodegen, "__call__", _put_back),
+        (SideEffects, "codegen_update_mutated", _written_back),
+        (SideEffects, "store_attr", _exchanged),
+        (NumpyVariable, "call_function", _drawn),
+        *((kind, "dispatch_table", _given_once) for kind in _TRANSLATORS),
+    ]
+    if _OWN_DICT is not None:
+        parts += [(_OWN_DICT, "__init__", _owned), (_OWN_DICT, "reconstruct", _as_its_own)]
+    return replaced(*parts)
+
+
+def _leave(what: str, context: object, why: str) -> None:
+    unimplemented(gb_type=what, context=str(context), explanation=why, hints=[])
+
+
+def _put_back(original: Any) -> Any:
+    def generate(self: Any, value: Any, *more: Any, **options: Any) -> Any:
+        if isinstance(value, UserDefinedSetVariable) and isinstance(value.mutation_type, AttributeMutationNew):
+            is_mutable = isinstance(value.value, set)
+            if value.source is None or (is_mutable and _members(value).set_items):
+                _leave("Set of a class of the program's leaves the graph", value, "Dynamo makes an empty one of it.")
+        return original(self, value, *more, **options)
+
+    return generate
+
+
+def _members(variable: Any) -> Any:
+    return variable._base_vt if hasattr(variable, "_base_vt") else variable._set_vt
+
+
+def _written_back(original: Any) -> Any:
+    def generate(self: Any, *args: Any, **options: Any) -> Any:
+        for each in self.id_to_variable.values():
+            is_given = isinstance(each, UserDefinedSetVariable) and not isinstance(
+                each.mutation_type, AttributeMutationNew
+            )
+            if is_given and self.is_modified(_members(each)):
+                _leave("Set of a class of the program's is changed", each, "Dynamo does not write it back.")
+        return original(self, *args, **options)
+
+    return generate
+
+
+def _owned(original: Any) -> Any:
+    """What is made lives while a variable holds it as its own."""
+
+    def init(self: Any, vt: Any, *args: Any, **options: Any) -> None:
+        original(self, vt, *args, **options)
+        self.owner = vt
+
+    return init
+
+
+def _as_its_own(original: Any) -> Any:
+    def reconstruct(self: Any, codegen: Any) -> None:
+        if not isinstance(self.owner, UserDefinedObjectVariable):
+            original(self, codegen)
+            return
+        codegen(self.owner)
+        codegen.extend_output([codegen.create_load_attr("__dict__")])
+
+    return reconstruct
+
+
+def _exchanged(original: Any) -> Any:
+    def store_attr(self: Any, item: Any, name: str, value: Any, *more: Any, **options: Any) -> Any:
+        if name == "__dict__" and isinstance(item, UserDefinedObjectVariable):
+            had = self.store_attr_mutations.get(item) or getattr(item.value, "__dict__", None)
+            if had or type(value.realize()) is not ConstDictVariable:
+                _leave("An object is given another `__dict__`", item, "Dynamo reads what it had before.")
+        return original(self, item, name, value, *more, **options)
+
+    return store_attr
+
+
+def _drawn(original: Any) -> Any:
+    def call_function(self: Any, tx: Any, args: Any, kwargs: Any) -> Any:
+        # Most functions of `numpy.random` are methods of a stream.
+        owner = type(getattr(self.value, "__self__", None))
+        if any(str(each.__module__).startswith("numpy.random") for each in (self.value, owner)):
+            _leave("Numbers that numpy draws", self.value, "Dynamo draws others.")
+        return original(self, tx, args, kwargs)
+
+    return call_function
+
+
+def _given_once(table: Any) -> Any:
+    place = dis.opmap["DICT_MERGE"]
+
+    def merge(self: Any, instruction: Any) -> None:
+        named, more = self.stack[-instruction.arg - 1].realize(), self.stack[-1].realize()
+        keys = list(getattr(more, "items", None) or ())
+        if any(key in named.items or key.vt.python_type() is not str for key in keys):
+            _leave("A name is given twice, or is none", instruction, "Dynamo takes what is given last.")
+        table[place](self, instruction)
+
+    return [merge if i == place else each for i, each in enumerate(table)]
