@@ -2,6 +2,8 @@
 
 import torch
 
+TORCH = (2, 13)
+
 KEPT = []
 
 
@@ -41,4 +43,3 @@ def f(x, size, which):
 
 
 CALLS = [(torch.ones(2), size, which) for size in range(2) for which in ("kept", "shown", "record", "exchanged")]
-TORCH = (2, 13)

@@ -2,6 +2,8 @@
 
 import torch
 
+TORCH = (2, 13)
+
 
 class Name:
     def __init__(self, text):
@@ -30,4 +32,3 @@ def f(x, text):
 
 
 CALLS = [(torch.ones(2), text) for text in ("a", "b", "b", "a", "c")]
-TORCH = (2, 13)

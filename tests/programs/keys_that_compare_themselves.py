@@ -4,6 +4,8 @@ import dataclasses
 
 import torch
 
+TORCH = (2, 13)
+
 
 class Name:
     def __init__(self, text):
@@ -55,4 +57,3 @@ CALLS = [
     (torch.ones(2), text, {Name(each) for each in known}, {Name(each): 1 for each in known})
     for text, known in (("a", "ab"), ("c", "ab"), ("c", "ac"), ("a", ""), ("a", "b"), ("a", "a"))
 ]
-TORCH = (2, 13)

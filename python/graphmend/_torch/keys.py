@@ -117,8 +117,9 @@ def _contained(original: Any) -> Any:
 
 
 def _put_back(original: Any) -> Any:
-    def generate(self: Any, value: Any, *more: Any, **options: Any) -> Any:
-        if isinstance(value, (ConstDictVariable, SetVariable)) and isinstance(value.items, dict):
+    def generate(self: Any, value: Any, allow_cache: bool = True) -> Any:
+        is_loaded = allow_cache and getattr(value, "source", None) is not None
+        if isinstance(value, (ConstDictVariable, SetVariable)) and isinstance(value.items, dict) and not is_loaded:
             unready = next((key for key in value.items if _is_unready(key.vt, self.tx.output.side_effects)), None)
             if unready is not None:
                 unimplemented(
@@ -127,7 +128,7 @@ def _put_back(original: Any) -> Any:
                     explanation="Its attributes are written after it is hashed.",
                     hints=[],
                 )
-        return original(self, value, *more, **options)
+        return original(self, value, allow_cache)
 
     return generate
 

@@ -38,6 +38,7 @@ def left_to_python() -> contextlib.AbstractContextManager[None]:
         (PyCodegen, "__call__", _put_back),
         (SideEffects, "codegen_update_mutated", _written_back),
         (SideEffects, "store_attr", _exchanged),
+        (UserDefinedObjectVariable, "var_getattr", _read),
         (NumpyVariable, "call_function", _drawn),
         *((kind, "dispatch_table", _given_once) for kind in _TRANSLATORS),
     ]
@@ -103,11 +104,27 @@ def _exchanged(original: Any) -> Any:
     def store_attr(self: Any, item: Any, name: str, value: Any, *more: Any, **options: Any) -> Any:
         if name == "__dict__" and isinstance(item, UserDefinedObjectVariable):
             had = self.store_attr_mutations.get(item) or getattr(item.value, "__dict__", None)
-            if had or type(value.realize()) is not ConstDictVariable:
+            if had:
                 _leave("An object is given another `__dict__`", item, "Dynamo reads what it had before.")
         return original(self, item, name, value, *more, **options)
 
     return store_attr
+
+
+def _read(original: Any) -> Any:
+    def var_getattr(self: Any, tx: Any, name: str) -> Any:
+        if name == "__dict__" or not hasattr(type(self.value), name):
+            _leave_if_exchanged(tx.output.side_effects, self)
+        return original(self, tx, name)
+
+    return var_getattr
+
+
+def _leave_if_exchanged(effects: Any, variable: Any) -> None:
+    """Of a dict that is not a plain one, such as the object itself, Dynamo does not read what it holds."""
+    given = effects.store_attr_mutations.get(variable, {}).get("__dict__")
+    if given is not None and type(given.realize()) is not ConstDictVariable:
+        _leave("An attribute from an object's other `__dict__`", variable, "Dynamo does not look there.")
 
 
 def _drawn(original: Any) -> Any:
