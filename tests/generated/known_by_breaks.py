@@ -12,6 +12,7 @@ import torch
 from .compare import Difference, compare_values
 from .known_by_backends import copied_output
 from .known_program import TEXTS, Program
+from .values import TensorValue
 
 _RESUME = "torch_dynamo_resume_in_"
 # What a tensor says of its history: a compiled graph has one for all its operations.
@@ -231,7 +232,19 @@ def missing_attribute(difference: Difference, program: Program) -> bool:
 
 def unguarded_default(difference: Difference, program: Program) -> bool:
     unguarded = torch.__version__ < "2.13" and ".setdefault(" in program.text
-    return unguarded and difference.place == "owner.table" and "list" in str(difference.expected)
+    shows_table = difference.place in TEXTS and "{'n': [" in str(difference.expected)
+    return unguarded and (shows_table or (difference.place == "owner.table" and "list" in str(difference.expected)))
+
+
+def drawn_number(difference: Difference, program: Program) -> bool:
+    if "random.uniform(" not in program.text and "random.random(" not in program.text:
+        return False
+    types = ("torch.float32", "torch.float64")
+    expected, seen = difference.expected, difference.seen
+    if difference.path[-1] == "dtype":
+        return (expected, seen) == types
+    is_value = isinstance(expected, TensorValue) and isinstance(seen, TensorValue)
+    return is_value and (expected.dtype, seen.dtype) == types and not expected.shape
 
 
 def compiled_caller(difference: Difference, program: Program) -> bool:

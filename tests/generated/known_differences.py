@@ -26,6 +26,7 @@ from .known_by_backends import (
 )
 from .known_by_breaks import (
     compiled_caller,
+    drawn_number,
     history,
     missing_attribute,
     raised_in_graph,
@@ -178,6 +179,12 @@ KNOWN = [
         "before torch 2.13, `dict.setdefault` of a key that was not there when it was traced is replayed when it is",
         unguarded_default,
         anywhere=True,
+    ),
+    Known(
+        "drawn-number",
+        "a number that `random` draws is a float64 tensor in Dynamo's graph, and gives its type to what is computed of"
+        " it and a tensor without dimensions",
+        drawn_number,
     ),
     Known(
         "missing-attribute",

@@ -5,6 +5,7 @@ In: traces. Out: `ask` is called where such an exception gets a name (`except Ke
 
 import contextlib
 import dis
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -55,11 +56,21 @@ def _right() -> Iterator[None]:
 
 def _marking(original: Any) -> Any:
     def set_current_exception(self: Any, value: Any, *more: Any, **options: Any) -> Any:
-        if not _Raising.is_right:
+        if not _Raising.is_right and not _is_of_python(value):
             setattr(value, _MARK, True)
         return original(self, value, *more, **options)
 
     return set_current_exception
+
+
+def _is_of_python(value: Any) -> bool:
+    """Whether Dynamo passes on what Python has raised, when it was called on constants. Of a KeyError it makes another
+    text all the same."""
+    error = sys.exc_info()[1]
+    if error is None or isinstance(error, KeyError) or getattr(value, "exc_type", None) is not type(error):
+        return False
+    is_known = all(each.is_python_constant() for each in value.args)
+    return is_known and error.args == tuple(each.as_python_constant() for each in value.args)
 
 
 def _raised_by_program(original: Any) -> Any:
