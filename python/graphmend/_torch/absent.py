@@ -68,20 +68,21 @@ def absence_guarded() -> contextlib.AbstractContextManager[None]:
 
 def _read(original: Any) -> Any:
     def call_function(self: Any, tx: Any, args: Any, kwargs: Any) -> Any:
-        if self.as_python_constant() is not getattr:
+        is_named = self.as_python_constant() is getattr and len(args) > 1 and args[1].is_python_constant()
+        name = args[1].as_python_constant() if is_named else None
+        if not isinstance(name, str):
             return original(self, tx, args, kwargs)
-        if len(args) == 2 and _lacks(args[0].realize(), args[1].as_python_constant()):
+        asked = args[0].realize()
+        if len(args) == 2 and _lacks(asked, name):
             # Dynamo raises it with another text, or where the value is wanted.
-            kind = args[0].python_type()
-            name = "torch.Size" if kind is torch.Size else kind.__name__
-            text = f"'{name}' object has no attribute '{args[1].as_python_constant()}'"
-            raise_as_python(AttributeError, tx, text)
+            kind = "torch.Size" if asked.python_type() is torch.Size else asked.python_type().__name__
+            raise_as_python(AttributeError, tx, f"'{kind}' object has no attribute '{name}'")
         try:
             result = original(self, tx, args, kwargs)
         except ObservedAttributeError:
-            _holds(as_given(tx, args[0].realize()), args[1].as_python_constant())
+            _holds(as_given(tx, asked), name)
             raise
-        _holds_while_asked(args[0].realize(), args[1].as_python_constant())
+        _holds_while_asked(asked, name)
         return result
 
     return call_function
