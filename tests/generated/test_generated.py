@@ -31,7 +31,7 @@ from generated.values import Describer
 from generated.workers import Crash, Died, run_tasks
 
 PROGRAMS = int(os.environ.get("GRAPHMEND_PROGRAMS", "300"))
-AOT_PROGRAMS = int(os.environ.get("GRAPHMEND_AOT_PROGRAMS", "20"))
+AOT_PROGRAMS = int(os.environ.get("GRAPHMEND_AOT_PROGRAMS", "12"))
 INDUCTOR_PROGRAMS = int(os.environ.get("GRAPHMEND_INDUCTOR_PROGRAMS", "20"))
 JOBS = os.cpu_count() or 1
 SIMULATED = Request("simulated", jobs=JOBS)

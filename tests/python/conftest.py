@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 
 import pytest
@@ -18,6 +19,9 @@ def _fresh_dynamo(request: pytest.FixtureRequest) -> Iterator[None]:
 
     from graphmend._mending import mended_code, speculate
 
+    # Generated programs put all that there is aside for their forks; looking for functions would bring it back, and
+    # put it aside again, each time.
+    gc.unfreeze()
     torch._dynamo.reset()
     mended_code.forget_all()
     speculate.sites.clear()
