@@ -168,7 +168,7 @@ class MendingCallback:
 
     def _convert_as_written(self, frame: Any, cache_entry: Any, frame_state: Any, error: Exception) -> Any:
         """Whatever it is that failed with mends, it is Dynamo's to say, of the program as it was written."""
-        lines = {(code.co_filename, line) for code, _ in self.backend.frame.traced for *_, line in code.co_lines()}
+        lines = self._traced_lines()
         try:
             result = self._convert_plainly(frame, cache_entry, frame_state)
         except Exception as raised:
@@ -261,11 +261,14 @@ class MendingCallback:
     def _leave_texts(self) -> None:
         """Begins the trace anew without mends: what Python raises has another text than what Dynamo raises for it, and
         without a break the program's handler would see that."""
-        lines = {(code.co_filename, line) for code, _ in self.backend.frame.traced for *_, line in code.co_lines()}
-        around = {site for file, line in lines if line for site in mended_code.sites_around(file, line)}
+        around = {site for file, line in self._traced_lines() for site in mended_code.sites_around(file, line)}
         if around - self.backend.declined.keys():
             self.backend.declined.update(dict.fromkeys(around, _TEXTS))
             raise TraceAgain(restart_reason=_TEXTS)
+
+    def _traced_lines(self) -> set[tuple[str, int]]:
+        codes = [code for code, _ in self.backend.frame.traced]
+        return {(code.co_filename, line) for code in codes for *_, line in code.co_lines() if line}
 
     def _fix_attributes(self, code: CodeType) -> bool:
         """Traces counters as the numbers that they are, if that is not so already: Dynamo cannot make a text that the

@@ -3,11 +3,11 @@ not; and those that end with a value, which `yield from` gives in Python, and in
 """
 
 import contextlib
-import dis
 from typing import Any
 
 from torch._dynamo.symbolic_convert import InliningGeneratorInstructionTranslator, InstructionTranslator
 
+from graphmend._torch.instructions import on_instructions
 from graphmend._torch.replaced import replaced
 
 _NOTED = "_graphmend_generators"
@@ -19,7 +19,7 @@ def generators_noted() -> contextlib.AbstractContextManager[None]:
     """Inside, it is noted which generators are traced, and what they end with."""
     return replaced(
         (InliningGeneratorInstructionTranslator, "__init__", _noting),
-        (InliningGeneratorInstructionTranslator, "dispatch_table", _ending),
+        *on_instructions(_ending, "SEND"),
     )
 
 
@@ -31,11 +31,7 @@ def _noting(original: Any) -> Any:
     return init
 
 
-def _ending(table: Any) -> Any:
-    """Dynamo's functions by instruction, where `SEND` gives what a generator has returned. Python 3.10 has no such."""
-    place = dis.opmap.get("SEND")
-    original: Any = None if place is None else table[place]
-
+def _ending(original: Any) -> Any:
     def send(self: Any, instruction: Any) -> None:
         receiver = self.stack[-2]
         original(self, instruction)
@@ -43,7 +39,7 @@ def _ending(table: Any) -> Any:
         if generator is not None and generator.generator_exhausted and generator.symbolic_result is not None:
             self.stack[-1] = generator.symbolic_result
 
-    return [send if i == place else each for i, each in enumerate(table)]
+    return send
 
 
 def leaves_generators_open() -> bool:

@@ -39,9 +39,8 @@ def keys_compared() -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext()
     parts: list[tuple[Any, str, Callable[[Any], Any]]] = [
         (_HASHABLE.HashableTracker, "__eq__", _compared),
-        (UserDefinedObjectVariable, "is_python_equal", _compared_inside),
         (FrozenDataClassVariable, "hash_impl", _hashed),
-        (FrozenDataClassVariable, "is_python_equal", _compared_frozen),
+        *((kind, "is_python_equal", _compared_inside) for kind in (UserDefinedObjectVariable, FrozenDataClassVariable)),
         (ConstDictVariable, "install_dict_contains_guard", _guarded),
         (lists, "iter_contains", _contained),
         (PyCodegen, "__call__", _put_back),
@@ -82,13 +81,6 @@ def _hashed(original: Any) -> Any:
     return hash_impl
 
 
-def _compared_frozen(original: Any) -> Any:
-    def is_python_equal(self: Any, other: Any) -> Any:
-        return _are_equal(self, _known(other)) if _compares(self) else original(self, other)
-
-    return is_python_equal
-
-
 def _guarded(original: Any) -> Any:
     """Dynamo guards on whether a dict has a key if that is a constant, or came from outside."""
 
@@ -105,9 +97,8 @@ def _guarded(original: Any) -> Any:
 def _contained(original: Any) -> Any:
     def contains(items: Any, search: Any, tx: Any, *more: Any, **options: Any) -> Any:
         known, wanted = [_known(each) for each in items], _known(search)
-        first = next((each for each in known if each.is_tensor()), None) if wanted.is_tensor() else None
-        if first is not None and stand_in(first) is stand_in(wanted):
-            # Not compared: what is the same is found.
+        if wanted.is_tensor() and known and known[0].is_tensor() and stand_in(known[0]) is stand_in(wanted):
+            # Not compared: what is the same is found. What stands before it would be.
             return ConstantVariable.create(True)
         if not any(_compares(each) for each in [*known, wanted]):
             return original(items, search, tx, *more, **options)

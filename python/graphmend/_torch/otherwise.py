@@ -5,18 +5,12 @@ program's, numbers that numpy draws, and a name that is given twice break the gr
 """
 
 import contextlib
-import dis
 from collections.abc import Callable
 from typing import Any
 
 from torch._dynamo.codegen import PyCodegen
 from torch._dynamo.exc import unimplemented
 from torch._dynamo.side_effects import SideEffects
-from torch._dynamo.symbolic_convert import (
-    InliningGeneratorInstructionTranslator,
-    InliningInstructionTranslator,
-    InstructionTranslator,
-)
 from torch._dynamo.variables import (
     ConstDictVariable,
     NumpyVariable,
@@ -26,9 +20,9 @@ from torch._dynamo.variables import (
 )
 from torch._dynamo.variables.base import AttributeMutationNew
 
+from graphmend._torch.instructions import on_instructions
 from graphmend._torch.replaced import replaced
 
-_TRANSLATORS = (InstructionTranslator, InliningInstructionTranslator, InliningGeneratorInstructionTranslator)
 # Not before torch 2.13.
 _OWN_DICT: Any = getattr(dicts, "DunderDictVariable", None)
 
@@ -40,7 +34,7 @@ def left_to_python() -> contextlib.AbstractContextManager[None]:
         (SideEffects, "store_attr", _exchanged),
         (UserDefinedObjectVariable, "var_getattr", _read),
         (NumpyVariable, "call_function", _drawn),
-        *((kind, "dispatch_table", _given_once) for kind in _TRANSLATORS),
+        *on_instructions(_given_once, "DICT_MERGE"),
     ]
     if _OWN_DICT is not None:
         parts += [(_OWN_DICT, "__init__", _owned), (_OWN_DICT, "reconstruct", _as_its_own)]
@@ -138,14 +132,12 @@ def _drawn(original: Any) -> Any:
     return call_function
 
 
-def _given_once(table: Any) -> Any:
-    place = dis.opmap["DICT_MERGE"]
-
+def _given_once(original: Any) -> Any:
     def merge(self: Any, instruction: Any) -> None:
         named, more = self.stack[-instruction.arg - 1].realize(), self.stack[-1].realize()
         keys = list(getattr(more, "items", None) or ())
         if any(key in named.items or key.vt.python_type() is not str for key in keys):
             _leave("A name is given twice, or is none", instruction, "Dynamo takes what is given last.")
-        table[place](self, instruction)
+        original(self, instruction)
 
-    return [merge if i == place else each for i, each in enumerate(table)]
+    return merge

@@ -21,9 +21,12 @@ def changes_counted(tensor: torch.Tensor, count: int) -> Iterator[None]:
         # Of which it counts nothing.
         yield
         return
-    before = tensor._version
-    yield
-    torch._C._autograd._unsafe_set_version_counter((tensor,), (before + count,))
+    before = after = tensor._version
+    try:
+        yield
+        after = before + count
+    finally:
+        torch._C._autograd._unsafe_set_version_counter((tensor,), (after,))
 
 
 # Of torch's own generators.

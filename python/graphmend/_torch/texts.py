@@ -4,24 +4,17 @@ In: traces. Out: `ask` is called where such an exception gets a name (`except Ke
 """
 
 import contextlib
-import dis
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from torch._dynamo.exc import raise_observed_exception
-from torch._dynamo.symbolic_convert import (
-    ExceptionStack,
-    InliningGeneratorInstructionTranslator,
-    InliningInstructionTranslator,
-    InstructionTranslator,
-    InstructionTranslatorBase,
-)
+from torch._dynamo.symbolic_convert import ExceptionStack, InstructionTranslatorBase
 
+from graphmend._torch.instructions import on_instructions
 from graphmend._torch.replaced import replaced
 
-_TRANSLATORS = (InstructionTranslator, InliningInstructionTranslator, InliningGeneratorInstructionTranslator)
-_STORES = [dis.opmap[name] for name in ("STORE_FAST", "STORE_DEREF", "STORE_GLOBAL", "STORE_NAME")]
+_STORES = ("STORE_FAST", "STORE_DEREF", "STORE_GLOBAL", "STORE_NAME")
 _MARK = "_graphmend_text_of_dynamo"
 
 
@@ -35,7 +28,7 @@ def own_texts_noticed(ask: Callable[[], None]) -> contextlib.AbstractContextMana
     return replaced(
         (ExceptionStack, "set_current_exception", _marking),
         (InstructionTranslatorBase, "_raise_exception_variable", _raised_by_program),
-        *((kind, "dispatch_table", lambda table: _storing(table, ask)) for kind in _TRANSLATORS),
+        *on_instructions(lambda original: _storing(original, ask), *_STORES),
     )
 
 
@@ -81,13 +74,10 @@ def _raised_by_program(original: Any) -> Any:
     return raise_exception_variable
 
 
-def _storing(table: Any, ask: Callable[[], None]) -> Any:
-    def made(original: Any) -> Any:
-        def store(self: Any, instruction: Any) -> None:
-            if vars(self.stack[-1]).get(_MARK):
-                ask()
-            original(self, instruction)
+def _storing(original: Any, ask: Callable[[], None]) -> Any:
+    def store(self: Any, instruction: Any) -> None:
+        if vars(self.stack[-1]).get(_MARK):
+            ask()
+        original(self, instruction)
 
-        return store
-
-    return [made(each) if i in _STORES and each is not None else each for i, each in enumerate(table)]
+    return store
