@@ -10,6 +10,7 @@ def note(text):
 
 
 def f(x):
+    print("given", x.sum())
     try:
         note("%s of %d" % (x.sum(), len(x)))
     except Exception as error:

@@ -11,6 +11,7 @@ class Table(dict):
 
 
 def counted(x):
+    print("given", x.sum())
     counted.calls = getattr(counted, "calls", 0) + 1
     return x * counted.calls
 

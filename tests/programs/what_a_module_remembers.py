@@ -25,6 +25,7 @@ CAUGHT, LAZY = Caught(), Lazy()
 
 
 def f(is_module, x):
+    print("given", x.sum())
     return CAUGHT(x) if is_module else x * LAZY.made
 
 

@@ -335,6 +335,7 @@ NAMED = {"2": 5.0, "3": 7.0, "n=2.0": 9.0}
 
 def looks_up(x: Any) -> Any:
     count, total = int((x > 0).sum()), (x > 0).float().sum().item()
+    print("found", count)
     kept = {str(count): 1, "2": 2, f"{total}": 3}
     found = NAMED.get(str(count), 0.0), "%d" % count in NAMED, NAMED.get(f"n={total}"), repr(count) in {"2", "3"}  # noqa: UP031
     return x * found[0], found, kept, len({str(count), str(count)}), {(f"{total}", 1): 4}.get(("2.0", 1))

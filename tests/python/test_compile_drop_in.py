@@ -268,3 +268,28 @@ def test_the_signature_takes_what_torchs_takes() -> None:
     }
     with pytest.raises(TypeError):
         ours.bind(talk, True)
+
+
+def shows(x: Any) -> Any:
+    print("sum", x.sum())
+    return x * 2
+
+
+def test_dynamo_is_itself_until_something_is_mended(capsys: Any) -> None:
+    from torch._dynamo.side_effects import SideEffects
+
+    store, seen = SideEffects.store_attr, []
+
+    def backend(graph: Any, inputs: Any) -> Any:
+        seen.append(SideEffects.store_attr is store)
+        return graph.forward
+
+    x = torch.ones(3)
+    assert mended_compile(lambda x: x + 1, backend=backend)(x).tolist() == [2.0] * 3
+    assert mended_compile(shows, backend=backend)(x).tolist() == [2.0] * 3
+    # What was mended for another is mended here from the start.
+    compiled = mended_compile(lambda x: shows(x + 1) - 1, backend=backend, fullgraph=True)
+    assert compiled(x).tolist() == [3.0] * 3
+    assert seen == [True, False, False]
+    assert SideEffects.store_attr is store
+    assert capsys.readouterr().out == "sum tensor(3.)\nsum tensor(6.)\n"

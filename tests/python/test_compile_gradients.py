@@ -177,11 +177,10 @@ def shows_unused(x: Any, weight: Any) -> Any:
     return unused(x, weight)
 
 
-@pytest.mark.parametrize("function", [unused, shows_unused])
 @pytest.mark.parametrize("grad", [False, True])
-def test_numbers_that_nothing_comes_of_are_drawn(function: Any, grad: bool) -> None:
+def test_numbers_that_nothing_comes_of_are_drawn(grad: bool) -> None:
     calls = [(torch.ones(4), torch.ones(4, requires_grad=grad))] * 2
-    compiled = same_program(function, calls, __file__, backend="aot_eager", fullgraph=True)
+    compiled = same_program(shows_unused, calls, __file__, backend="aot_eager", fullgraph=True)
     assert compiled.report.misses == 0
 
 
@@ -243,6 +242,11 @@ def test_an_input_that_is_changed_and_returned_does_not_replace_another_output(s
     assert compiled(leaf())[2] is compiled.steps
 
 
+def shows_and_draws(x: Any) -> Any:
+    print("sum", x.sum())
+    return x * random.uniform(0, 1)
+
+
 def test_a_number_that_was_drawn_comes_as_the_backend_was_told() -> None:
     def backend(graph: Any, inputs: Any) -> Any:
         def run(*args: Any) -> Any:
@@ -255,7 +259,7 @@ def test_a_number_that_was_drawn_comes_as_the_backend_was_told() -> None:
 
     told: list[Any] = []
     given: list[Any] = []
-    same_program(lambda x: x * random.uniform(0, 1), [(torch.ones(3),)] * 2, __file__, backend=backend)
+    same_program(shows_and_draws, [(torch.ones(3),)] * 2, __file__, backend=backend)
     assert told == given and torch.float64 in given[0]
 
 

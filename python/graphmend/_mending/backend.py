@@ -27,6 +27,7 @@ from graphmend._torch.generators import leaves_generators_open
 from graphmend._torch.graphs import (
     as_drawn,
     finish_graph,
+    has_asserts,
     is_drawn_number,
     lends_its_type,
     loses_number,
@@ -55,6 +56,8 @@ class FrameRecord(threading.local):
     trouble: str | None = None
 
     def __init__(self) -> None:
+        # What Dynamo does otherwise than Python is put right from now on.
+        self.put_right: Callable[[], None] = lambda: None
         # Sites at which all sides of a branch are computed.
         self.selected: list[str] = []
         # The predictions in its graph.
@@ -165,6 +168,15 @@ class MendedBackend:
         learnt.cannot_carry = reason
         return []
 
+    def trace_with_mends(self) -> None:
+        """Begins the trace anew, unless it is known already that there is more in the frame than plain `torch.compile`
+        has in a graph: only then Dynamo does what it does otherwise than Python where a break would heal it."""
+        learnt = self.learnt(traced_code())
+        if not learnt.is_mended:
+            learnt.is_mended = True
+            self.frame.put_right()
+            raise TraceAgain(restart_reason="there is something mended in it")
+
     def trace_without(self, site: str, reason: str) -> None:
         """Begins the trace anew, without the mend at a site."""
         self.declined[site] = reason
@@ -192,6 +204,12 @@ class MendedBackend:
             # Nobody would answer a miss.
             plainly: Callable[..., Any] = self.inner(graph, example_inputs, **kwargs)
             return plainly
+        if has_asserts(graph):
+            self.trace_with_mends()
+        if not self.learnt(traced_code()).is_mended:
+            self._note_graph(graph, (), None)
+            as_it_is: Callable[..., Any] = self.inner(graph, example_inputs, **kwargs)
+            return as_it_is
         for node in [node for node in graph.graph.nodes if marker_name(node.target) == "wanted"]:
             graph.graph.erase_node(node)
         names = [node.args[0] for node in graph.graph.nodes if marker_name(node.target)]

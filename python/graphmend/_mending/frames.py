@@ -83,13 +83,18 @@ class MendingCallback:
         self.backend.frame.refusal = self.backend.learnt(code).without_settings
         if self.backend.frame.refusal:
             self.backend.frame.refused |= HAVE_SETTINGS
-        for _ in range(_MAX_ROUNDS):
+        for rounds in range(_MAX_ROUNDS):
             started = time.perf_counter()
             traced = mended_code.replacement(code, frame.f_globals, bool(self.backend.speculates))
             view = frame if traced is code else FrameView(frame, traced)
+            self.backend.learnt(code).is_mended |= rounds > 0 or mended_code.has_marks(traced)
             self.backend.begin_frame(code, frame.f_globals)
             try:
-                with trial(), self._settings(code), captured(convert, self.backend.frame.captures, self.fullgraph):
+                with (
+                    trial(),
+                    self._settings(code, may_change=True),
+                    captured(convert, self.backend.frame.captures, self.fullgraph),
+                ):
                     result = convert(view, cache_entry, frame_state)
                 break
             except (Unsupported, UserError) as error:
@@ -211,35 +216,42 @@ class MendingCallback:
         code: CodeType = frame.f_code
         mended_code.mend_around(code, frame.f_globals, bool(self.backend.speculates))
         traced = mended_code.replacement(code, frame.f_globals, bool(self.backend.speculates))
+        self.backend.learnt(code).is_mended |= mended_code.has_marks(traced)
         self.backend.begin_frame(code, frame.f_globals)
         self.backend.frame.goes_on = True
         forget_errors(convert)
         view = frame if traced is code else FrameView(frame, traced)
         # Counters stay the numbers that they are: Dynamo cannot hand on a text of one that may change.
-        with self._patched():
+        with self._settings(code, may_change=False):
             return convert(view, cache_entry, frame_state)
 
     @contextlib.contextmanager
-    def _settings(self, code: CodeType) -> Iterator[None]:
-        # An effect that shows a counter would else be compiled anew for each of its values.
-        may_change = self.report.mended and not self.backend.learnt(code).fixes_attributes
-        attributes = changing_attributes() if may_change else contextlib.nullcontext()
-        with attributes, self._patched():
+    def _settings(self, code: CodeType, may_change: bool) -> Iterator[None]:
+        """Dynamo does what it does for everybody, and what Python does as soon as something is mended in the frame;
+        `may_change`: counters may then be numbers that change."""
+        with contextlib.ExitStack() as stack:
+
+            def put_right() -> None:
+                # An effect that shows a counter would else be compiled anew for each of its values.
+                if may_change and self.report.mended and not self.backend.learnt(code).fixes_attributes:
+                    stack.enter_context(changing_attributes())
+                for each in self._parts_put_right():
+                    stack.enter_context(each)
+
+            self.backend.frame.put_right = put_right
+            if self.backend.learnt(code).is_mended:
+                put_right()
             yield
 
-    @contextlib.contextmanager
-    def _patched(self) -> Iterator[None]:
+    def _parts_put_right(self) -> Iterator[contextlib.AbstractContextManager[Any]]:
         # What an effect shows, and what decides a check, is all in the graph: guards must miss no change of it.
-        guards = whole_guards(lambda: self.backend.frame.has_transaction)
-        identities = identities_known(self.backend.trace_without)
-        raised = exceptions_in_vain(self._note_raised)
-        settings = patch_for(self.backend.frame.set_for, self._refuse)
-        asserts = asserts_left(self._leaves_asserts)
-        texts = own_texts_noticed(self._leave_texts)
-        with contextlib.ExitStack() as stack:
-            for each in (guards, identities, raised, asserts, texts, as_python_does(), settings):
-                stack.enter_context(each)
-            yield
+        yield whole_guards(lambda: self.backend.frame.has_transaction)
+        yield identities_known(self.backend.trace_without)
+        yield exceptions_in_vain(self._note_raised)
+        yield asserts_left(self._leaves_asserts)
+        yield own_texts_noticed(self._leave_texts)
+        yield as_python_does()
+        yield patch_for(self.backend.frame.set_for, self._refuse)
 
     def _leaves_asserts(self) -> bool:
         """Whether an assert could not become a check: the graph can carry none."""

@@ -51,6 +51,8 @@ class Learnt:
     raised: int = 0
     # How often in succession an operation raised while it was traced.
     in_vain: int = 0
+    # There is, or was, more in its graphs than plain `torch.compile` has in one.
+    is_mended: bool = False
     # Why it is traced as it is written.
     as_written: str | None = None
     # Why its graph can carry no marker.

@@ -31,7 +31,10 @@ def code_to_trace(code: CodeType, space: dict[str, Any], is_cached: bool) -> Cod
         backend.frame.cached.add(code, space)
         return code
     backend.frame.traced.add(code, space)
-    return mended_code.replacement(code, space, bool(backend.speculates))
+    mended = mended_code.replacement(code, space, bool(backend.speculates))
+    if mended_code.has_marks(mended):
+        backend.trace_with_mends()
+    return mended
 
 
 def traces_gradients() -> bool:

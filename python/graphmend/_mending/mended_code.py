@@ -64,6 +64,11 @@ def replacement(code: CodeType, space: dict[str, Any], speculates: bool) -> Code
         return code
 
 
+def has_marks(code: CodeType) -> bool:
+    """Whether code is mended: a function's, or what Dynamo has made of the rest of one."""
+    return "__graphmend__" in code.co_names
+
+
 def _start(code: CodeType, space: dict[str, Any], speculates: bool) -> None:
     """Mends what is known from an earlier process to break in this file."""
     file = code.co_filename

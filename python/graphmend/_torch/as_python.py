@@ -1,4 +1,4 @@
-"""All that Dynamo does otherwise than Python, and that is put right while a frame of ours is traced."""
+"""All that Dynamo does otherwise than Python, and that is put right while a frame with something mended is traced."""
 
 import contextlib
 from collections.abc import Iterator

@@ -349,6 +349,11 @@ def made_of(roots: Iterable[Any], nodes: Sequence[torch.fx.Node]) -> list[torch.
     return found[::-1]
 
 
+def has_asserts(graph: torch.fx.GraphModule) -> bool:
+    """Whether there is something in a graph that Dynamo has made of an `assert`."""
+    return any(node.target is torch._assert_async for node in graph.graph.nodes)
+
+
 def turn_asserts_into_checks(graph: torch.fx.GraphModule) -> None:
     """What Dynamo has made of an `assert` becomes a check of ours, where that costs nothing more.
 
