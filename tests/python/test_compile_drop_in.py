@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import functools
 import inspect
+import runpy
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytest.importorskip("torch")
@@ -293,3 +296,55 @@ def test_dynamo_is_itself_until_something_is_mended(capsys: Any) -> None:
     assert seen == [True, False, False]
     assert SideEffects.store_attr is store
     assert capsys.readouterr().out == "sum tensor(3.)\nsum tensor(6.)\n"
+
+
+# In a file of its own, of whose asserts pytest makes nothing else.
+ASSERTS = """
+import numpy as np
+
+def asserts_and_draws(x):
+    assert x.sum() > 0
+    return x + np.random.rand(2).shape[0]
+"""
+
+
+def maybe_shows(x: Any, shows_it: bool) -> Any:
+    if shows_it:
+        print("sum", x.sum())
+    return x + np.random.rand(2).shape[0]
+
+
+def test_what_is_captured_whole_as_it_is_written_is_not_broken_for_the_sake_of_mends(tmp_path: Path) -> None:
+    (tmp_path / "asserts.py").write_text(ASSERTS, encoding="utf-8")
+    asserts_and_draws = runpy.run_path(str(tmp_path / "asserts.py"))["asserts_and_draws"]
+    x = torch.ones(2)
+    assert mended_compile(asserts_and_draws, backend="eager", fullgraph=True)(x).tolist() == [3.0, 3.0]
+    # Asserts that are not operators raise what they raise in Python, and may have a break behind them.
+    with pytest.raises(AssertionError):
+        mended_compile(asserts_and_draws, backend="eager")(-x)
+    for shows_it, fullgraph in ((False, True), (True, False), (False, True), (False, False)):
+        compiled = mended_compile(lambda x, shows_it=shows_it: maybe_shows(x, shows_it), fullgraph=fullgraph)
+        assert compiled(x).tolist() == [3.0, 3.0]
+        if not shows_it:
+            assert (compiled.report.calls, compiled.report.graphs, compiled.report.breaks) == (1, 1, [])
+
+
+def test_a_graph_that_is_compiled_ahead_of_time_is_torchs() -> None:
+    compiled = mended_compile(lambda x: x * 2, backend="eager", fullgraph=True)
+    if not hasattr(compiled, "aot_compile"):
+        pytest.skip("this torch has no aot_compile")
+    x = torch.ones(2)
+    assert compiled.aot_compile(((x,), {}))(x).tolist() == [2.0, 2.0]
+
+
+def changes_a_view_by_rows(x: Any) -> Any:
+    y = torch.vmap(lambda row: row * 2)(x)
+    print("sum", y.sum())
+    torch.vmap(lambda row: row.add_(1))(x)
+    print("changed", x.sum())
+    return y
+
+
+def test_vmap() -> None:
+    compiled = same_program(changes_a_view_by_rows, [(torch.ones(2, 2),)] * 2, __file__)
+    assert not compiled.report.left

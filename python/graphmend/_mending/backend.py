@@ -35,7 +35,7 @@ from graphmend._torch.graphs import (
     turn_asserts_into_checks,
 )
 from graphmend._torch.markers import marker_name
-from graphmend._torch.tracing import RestartAnalysis, TraceAgain, draws_python_random, traced_code
+from graphmend._torch.tracing import RestartAnalysis, TraceAgain, draws_python_random, is_tracing, traced_code
 
 
 class FrameRecord(threading.local):
@@ -48,6 +48,8 @@ class FrameRecord(threading.local):
     draws = False
     # Nothing is mended in it.
     plain = False
+    # There are asserts in its graphs.
+    asserts = False
     # Settings of Dynamo's by which values of tensors are symbols.
     captures: tuple[str, ...] = ()
     # A break is left in it, behind which the program goes on.
@@ -118,7 +120,7 @@ class MendedBackend:
 
     def begin_frame(self, code: CodeType, space: dict[str, Any]) -> None:
         self.frame.graphs = self.frame.ops = 0
-        self.frame.has_transaction = self.frame.draws = self.frame.goes_on = False
+        self.frame.has_transaction = self.frame.draws = self.frame.goes_on = self.frame.asserts = False
         self.frame.trouble = None
         self.frame.captures = tuple(self.learnt(code).captures.places)
         self.frame.selected.clear()
@@ -200,13 +202,12 @@ class MendedBackend:
             self.inner.reset()
 
     def __call__(self, graph: torch.fx.GraphModule, example_inputs: Sequence[Any], **kwargs: Any) -> Callable[..., Any]:
-        if self.frame.plain:
-            # Nobody would answer a miss.
-            plainly: Callable[..., Any] = self.inner(graph, example_inputs, **kwargs)
-            return plainly
-        if has_asserts(graph):
+        self.frame.asserts |= has_asserts(graph)
+        # Where the frame is traced by somebody else, or as it is written, nobody would answer a miss.
+        is_ours = is_tracing() and not self.frame.plain
+        if is_ours and self.frame.asserts:
             self.trace_with_mends()
-        if not self.learnt(traced_code()).is_mended:
+        if not is_ours or not self.learnt(traced_code()).is_mended:
             self._note_graph(graph, (), None)
             as_it_is: Callable[..., Any] = self.inner(graph, example_inputs, **kwargs)
             return as_it_is
@@ -293,7 +294,7 @@ class MendedBackend:
         self.frame.graphs += 1
         self.frame.ops += sum(node.op.startswith("call") for node in graph.graph.nodes)
         self.frame.marked.update(map(speculate.site_of, names))
-        self.frame.draws |= draws_python_random()
+        self.frame.draws |= is_tracing() and draws_python_random()
         if plan is not None:
             self.frame.keys.update(seen.key for seen in plan.seen)
 

@@ -40,6 +40,7 @@ from graphmend._torch.breaks import (
 from graphmend._torch.compiling import changing_attributes, recompile_limit
 from graphmend._torch.frames import FrameView, can_wrap_frame, frame_that_calls, know_code, run_once_as_it_is
 from graphmend._torch.identity import identities_known
+from graphmend._torch.own_breaks import is_own
 from graphmend._torch.raised import exceptions_in_vain
 from graphmend._torch.settings import HAVE_SETTINGS, patch_for, whole_guards
 from graphmend._torch.texts import own_texts_noticed
@@ -83,6 +84,9 @@ class MendingCallback:
         self.backend.frame.refusal = self.backend.learnt(code).without_settings
         if self.backend.frame.refusal:
             self.backend.frame.refused |= HAVE_SETTINGS
+        # Plain `torch.compile` may have no break before it, or one behind which Python goes on.
+        is_rest = mended_code.is_resumed(code)
+        self.backend.learnt(code).is_mended |= is_rest
         for rounds in range(_MAX_ROUNDS):
             started = time.perf_counter()
             traced = mended_code.replacement(code, frame.f_globals, bool(self.backend.speculates))
@@ -112,6 +116,12 @@ class MendingCallback:
                     self.backend.learnt(code).as_it_is = True
                     result = run_once_as_it_is()
                     break
+                # Traced as a mended one from the start, it may need no mend in this call.
+                if rounds == 0 and is_own(error) and not is_rest:
+                    whole = self._captured_as_written(frame, cache_entry, frame_state)
+                    if whole is not None:
+                        return whole
+                    continue
                 place = break_place(error)
                 if hangs_on_symbol(error) and self.breaks.stop_capturing(code, error):
                     continue
@@ -170,6 +180,24 @@ class MendingCallback:
             if mended_code.is_resumed(frame.f_code) and not self.fullgraph:
                 return run_once_as_it_is()
             raise
+
+    def _captured_as_written(self, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
+        """What plain `torch.compile` makes of a frame, if that captures it whole; else None."""
+        convert = self._torchdynamo_orig_backend
+        self.backend.begin_frame(frame.f_code, frame.f_globals)
+        try:
+            with trial(), captured(convert, (), self.fullgraph), self.backend.without_mends():
+                result = convert(frame, cache_entry, frame_state)
+        except Exception:
+            return None
+        # What it has made of an `assert` raises something else than Python; breaks would not.
+        if self.backend.frame.asserts and not self.fullgraph:
+            return None
+        self.backend.end_frame()
+        self.report.calls += result.guarded_code is not None
+        self.report.graphs += self.backend.frame.graphs
+        self.report.ops += self.backend.frame.ops
+        return result
 
     def _convert_as_written(self, frame: Any, cache_entry: Any, frame_state: Any, error: Exception) -> Any:
         """Whatever it is that failed with mends, it is Dynamo's to say, of the program as it was written."""
@@ -238,6 +266,7 @@ class MendingCallback:
                 for each in self._parts_put_right():
                     stack.enter_context(each)
 
+            stack.callback(setattr, self.backend.frame, "put_right", self.backend.frame.put_right)
             self.backend.frame.put_right = put_right
             if self.backend.learnt(code).is_mended:
                 put_right()

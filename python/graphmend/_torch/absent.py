@@ -31,7 +31,9 @@ from torch._dynamo.variables import (
     dicts,
 )
 
+from graphmend._torch.classes import leave_changed_class
 from graphmend._torch.one_tensor import as_given
+from graphmend._torch.own_breaks import leave_to_python
 from graphmend._torch.replaced import replaced
 from graphmend._torch.texts import raise_as_python
 from graphmend._torch.tracing import holds_as_it_is
@@ -73,6 +75,9 @@ def _read(original: Any) -> Any:
         if not isinstance(name, str):
             return original(self, tx, args, kwargs)
         asked = args[0].realize()
+        if name == "__dict__":
+            # Dynamo does not hear of a break that is met further inside.
+            leave_changed_class(tx, asked)
         if len(args) == 2 and _lacks(asked, name):
             # Dynamo raises it with another text, or where the value is wanted.
             kind = "torch.Size" if asked.python_type() is torch.Size else asked.python_type().__name__
@@ -125,6 +130,8 @@ def _deleted(original: Any) -> Any:
     def store_attr(self: Any, item: Any, name: str, value: Any, *more: Any, **options: Any) -> Any:
         if isinstance(value, DeletedVariable):
             _holds(item, name)
+        elif isinstance(self.store_attr_mutations.get(item, {}).get(name), DeletedVariable):
+            leave_to_python("A name is set that was deleted", name, "Dynamo leaves it among others where it was.")
         return original(self, item, name, value, *more, **options)
 
     return store_attr
@@ -177,7 +184,9 @@ def _contained(original: Any) -> Any:
 def _listed(original: Any) -> Any:
     def iterate(self: Any) -> Any:
         _holds_as_it_is(self.item, lambda value: list(_own(value)), list, "the names that an object has")
-        return original(self)
+        # Dynamo has those first that were set.
+        place = {name: i for i, name in enumerate(self.item_dict)}
+        return iter(sorted(original(self), key=lambda key: place.get(self._maybe_unwrap_key(key), len(place))))
 
     return iterate
 

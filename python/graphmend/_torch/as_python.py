@@ -16,7 +16,7 @@ from graphmend._torch.formats import formats_kept
 from graphmend._torch.generators import generators_noted
 from graphmend._torch.keys import keys_compared
 from graphmend._torch.one_tensor import changes_shared
-from graphmend._torch.otherwise import left_to_python
+from graphmend._torch.otherwise import left_as_in_python
 
 _PUT_RIGHT = (
     formats_kept,
@@ -31,7 +31,7 @@ _PUT_RIGHT = (
     changes_shared,
     absence_guarded,
     keys_compared,
-    left_to_python,
+    left_as_in_python,
     code_assembled,
 )
 

@@ -9,9 +9,9 @@ import contextlib
 from typing import Any
 
 import torch
-from torch._dynamo.exc import unimplemented
 from torch._dynamo.variables import ConstantVariable, TensorVariable
 
+from graphmend._torch.own_breaks import leave_to_python
 from graphmend._torch.replaced import replaced
 from graphmend._torch.texts import raise_as_python
 from graphmend._torch.tracing import holds_as_it_is, stand_in
@@ -28,12 +28,8 @@ def attributes_guarded() -> contextlib.AbstractContextManager[None]:
 def _guarding(original: Any) -> Any:
     def var_getattr(self: Any, tx: Any, name: str) -> Any:
         if name in _UNKNOWN and self.source is not None:
-            unimplemented(
-                gb_type="Attribute of an input tensor that Dynamo does not know",
-                context=name,
-                explanation=f"Dynamo traces with a tensor of its own, whose `{name}` is another.",
-                hints=[],
-            )
+            why = f"Dynamo traces with a tensor of its own, whose `{name}` is another."
+            leave_to_python("Attribute of an input tensor that Dynamo does not know", name, why)
         if name in _GUARDED and self.source is not None:
             holds_as_it_is(self.source, lambda tensor: _told(tensor, name), f"{name} of a tensor")
             given = _given(self) if name == "_base" else None

@@ -9,6 +9,7 @@ from typing import Any
 
 from torch._dynamo.side_effects import SideEffects
 from torch._dynamo.variables import ConstantVariable
+from torch._dynamo.variables.base import ValueMutationNew
 from torch._dynamo.variables.lists import DequeVariable
 
 from graphmend._torch.replaced import replaced
@@ -18,6 +19,8 @@ from graphmend._torch.tracing import holds_as_it_is
 def deques_bounded() -> contextlib.AbstractContextManager[None]:
     return replaced(
         (SideEffects, "track_mutable", _with_room),
+        (DequeVariable, "__init__", _without_room),
+        (DequeVariable, "call_method", _kept),
         (SideEffects, "codegen_update_mutated", _written_as_they_are),
     )
 
@@ -30,6 +33,31 @@ def _with_room(original: Any) -> Any:
         return original(self, value, variable, *more, **options)
 
     return track_mutable
+
+
+def _without_room(original: Any) -> Any:
+    def init(self: Any, *args: Any, **options: Any) -> None:
+        original(self, *args, **options)
+        _drop_all(self)
+
+    return init
+
+
+def _kept(original: Any) -> Any:
+    def call_method(self: Any, tx: Any, name: str, args: Any, kwargs: Any) -> Any:
+        if name == "copy" and not args and not kwargs:
+            return DequeVariable(list(self.items), maxlen=self.maxlen, mutation_type=ValueMutationNew())
+        result = original(self, tx, name, args, kwargs)
+        _drop_all(self)
+        return result
+
+    return call_method
+
+
+def _drop_all(variable: Any) -> None:
+    """A deque that holds nothing keeps all in Dynamo."""
+    if variable.maxlen.as_python_constant() == 0:
+        variable.items[:] = []
 
 
 def _written_as_they_are(original: Any) -> Any:

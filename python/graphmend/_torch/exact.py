@@ -12,7 +12,12 @@ from typing import Any
 import sympy  # type: ignore[import-untyped,import-not-found,unused-ignore]
 import torch
 from torch._dynamo.symbolic_convert import compare_op_handlers
-from torch._dynamo.variables import ConstantVariable, SymNodeVariable
+from torch._dynamo.variables import (
+    BuiltinVariable,
+    ConstantVariable,
+    SymNodeVariable,
+    UnspecializedPythonVariable,
+)
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from torch.utils._sympy.functions import ToFloat
 from torch.utils._sympy.symbol import SymT, symbol_is_type
@@ -41,7 +46,8 @@ def numbers_compared() -> Iterator[None]:
     originals = {name: compare_op_handlers[name] for name in asked}
     compare_op_handlers.update({name: _of_constants(originals[name], asks) for name, asks in asked.items()})
     try:
-        yield
+        with replaced((BuiltinVariable, "call_function", _with_drawn)):
+            yield
     finally:
         compare_op_handlers.update(originals)
 
@@ -54,6 +60,18 @@ def _of_constants(original: Any, asks: Callable[[Any, Any], bool]) -> Any:
         return original(tx, args, kwargs)
 
     return handle
+
+
+def _with_drawn(original: Any) -> Any:
+    """Of a number that may change and one that Python's `random` has drawn, Dynamo would make a tensor."""
+
+    def call_function(self: Any, tx: Any, args: Any, kwargs: Any) -> Any:
+        known = [each.realize() if each.is_realized() else each for each in args]
+        if any(isinstance(each, UnspecializedPythonVariable) for each in known):
+            args = [as_constant(tx, each) for each in known]
+        return original(self, tx, args, kwargs)
+
+    return call_function
 
 
 def _are_of_one_type(left: Any, right: Any) -> bool:

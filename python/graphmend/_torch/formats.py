@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from torch._dynamo.exc import ObservedTypeError, unimplemented
+from torch._dynamo.exc import ObservedTypeError
 from torch._dynamo.symbolic_convert import InstructionTranslator, InstructionTranslatorBase
 from torch._dynamo.variables import (
     BuiltinVariable,
@@ -24,6 +24,7 @@ from torch._dynamo.variables.misc import StringFormatVariable
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 from graphmend._torch.exact import as_constant
+from graphmend._torch.own_breaks import leave_to_python
 from graphmend._torch.replaced import replaced
 
 _MAKE_TEXTS = (str, repr, format, operator.mod)
@@ -95,7 +96,7 @@ def _text_made(function: Any, tx: Any, args: Sequence[Any]) -> Any:
     fields = [each.realize() for each in given.items] if isinstance(given, TupleVariable) else [given]
     if isinstance(given, TupleVariable) and any(each.is_tensor() for each in fields):
         # Dynamo raises a TypeError, which a handler of the program's would take for its own.
-        _cannot("Text of a tensor", "A text is made of a tensor's values.")
+        leave_to_python("Text of a tensor", "", "A text is made of a tensor's values.")
     form, kinds = as_format(values[0].as_python_constant())
     if len(kinds) != len(fields) or not _has_symbol(fields) or not all(map(_fits, kinds, fields)):
         return None
@@ -105,11 +106,11 @@ def _text_made(function: Any, tx: Any, args: Sequence[Any]) -> Any:
 def _formatted(args: list[Any]) -> Any:
     """What `format` makes of constants; Dynamo takes it for `str.format`."""
     if not all(each.is_python_constant() for each in args):
-        _cannot("Text of an object", "`format` is called with what is no constant.")
+        leave_to_python("Text of an object", "", "`format` is called with what is no constant.")
     try:
         return ConstantVariable.create(format(*(each.as_python_constant() for each in args)))
     except (TypeError, ValueError):
-        return _cannot("Text that cannot be made", "`format` raises.")
+        leave_to_python("Text that cannot be made", "", "`format` raises.")
 
 
 def _known(tx: Any, value: Any) -> Any:
@@ -137,7 +138,9 @@ def _as_keys(original: Any) -> Any:
         # Dynamo would take the text for another than any; only the numbers tell. They are needed, or guarded on.
         for value in (*self.sym_args, *self.sym_kwargs.values()):
             as_constant(tx, value)
-        return _cannot("Text of a number as a key", "A text that is made of a number which may change is looked up.")
+        leave_to_python(
+            "Text of a number as a key", "", "A text that is made of a number which may change is looked up."
+        )
 
     return hash_impl
 
@@ -149,11 +152,6 @@ def _of_known(original: Any) -> Any:
         return original(form, [as_constant(tx, value) for value in args], named)
 
     return create
-
-
-def _cannot(gb_type: str, explanation: str) -> Any:
-    """Breaks the graph."""
-    return unimplemented(gb_type=gb_type, context="", explanation=explanation, hints=[])
 
 
 def _is_text(value: Any) -> bool:

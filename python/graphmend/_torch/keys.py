@@ -12,7 +12,6 @@ from typing import Any
 
 from torch._dynamo import variables
 from torch._dynamo.codegen import PyCodegen
-from torch._dynamo.exc import unimplemented
 from torch._dynamo.side_effects import SideEffects
 from torch._dynamo.symbolic_convert import InstructionTranslator
 from torch._dynamo.variables import (
@@ -26,6 +25,7 @@ from torch._dynamo.variables import (
 )
 from torch._dynamo.variables.base import AttributeMutationNew
 
+from graphmend._torch.own_breaks import leave_to_python
 from graphmend._torch.replaced import replaced
 from graphmend._torch.tracing import stand_in
 
@@ -113,12 +113,8 @@ def _put_back(original: Any) -> Any:
         if isinstance(value, (ConstDictVariable, SetVariable)) and isinstance(value.items, dict) and not is_loaded:
             unready = next((key for key in value.items if _is_unready(key.vt, self.tx.output.side_effects)), None)
             if unready is not None:
-                unimplemented(
-                    gb_type="Object that hashes itself, as a key that leaves the graph",
-                    context=str(unready.vt),
-                    explanation="Its attributes are written after it is hashed.",
-                    hints=[],
-                )
+                what = "Object that hashes itself, as a key that leaves the graph"
+                leave_to_python(what, unready.vt, "Its attributes are written after it is hashed.")
         return original(self, value, allow_cache)
 
     return generate
@@ -128,12 +124,8 @@ def _are_equal(left: Any, right: Any) -> bool:
     tx = InstructionTranslator.current_tx()
     result = _PROTOCOL.generic_richcompare_bool(tx, left, right, "__eq__")
     if not result.is_python_constant():
-        unimplemented(
-            gb_type="Comparison of objects that is not known while tracing",
-            context=f"{left} == {right}",
-            explanation="Whether a key or a member is found depends on it.",
-            hints=[],
-        )
+        what = "Comparison of objects that is not known while tracing"
+        leave_to_python(what, f"{left} == {right}", "Whether a key or a member is found depends on it.")
     return bool(result.as_python_constant())
 
 

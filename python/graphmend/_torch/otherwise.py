@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 from torch._dynamo.codegen import PyCodegen
-from torch._dynamo.exc import unimplemented
 from torch._dynamo.side_effects import SideEffects
 from torch._dynamo.variables import (
     ConstDictVariable,
@@ -21,13 +20,14 @@ from torch._dynamo.variables import (
 from torch._dynamo.variables.base import AttributeMutationNew
 
 from graphmend._torch.instructions import on_instructions
+from graphmend._torch.own_breaks import leave_to_python
 from graphmend._torch.replaced import replaced
 
 # Not before torch 2.13.
 _OWN_DICT: Any = getattr(dicts, "DunderDictVariable", None)
 
 
-def left_to_python() -> contextlib.AbstractContextManager[None]:
+def left_as_in_python() -> contextlib.AbstractContextManager[None]:
     parts: list[tuple[Any, str, Callable[[Any], Any]]] = [
         (PyCodegen, "__call__", _put_back),
         (SideEffects, "codegen_update_mutated", _written_back),
@@ -41,16 +41,14 @@ def left_to_python() -> contextlib.AbstractContextManager[None]:
     return replaced(*parts)
 
 
-def _leave(what: str, context: object, why: str) -> None:
-    unimplemented(gb_type=what, context=str(context), explanation=why, hints=[])
-
-
 def _put_back(original: Any) -> Any:
     def generate(self: Any, value: Any, *more: Any, **options: Any) -> Any:
         if isinstance(value, UserDefinedSetVariable) and isinstance(value.mutation_type, AttributeMutationNew):
             is_mutable = isinstance(value.value, set)
             if value.source is None or (is_mutable and _members(value).set_items):
-                _leave("Set of a class of the program's leaves the graph", value, "Dynamo makes an empty one of it.")
+                leave_to_python(
+                    "Set of a class of the program's leaves the graph", value, "Dynamo makes an empty one of it."
+                )
         return original(self, value, *more, **options)
 
     return generate
@@ -67,7 +65,7 @@ def _written_back(original: Any) -> Any:
                 each.mutation_type, AttributeMutationNew
             )
             if is_given and self.is_modified(_members(each)):
-                _leave("Set of a class of the program's is changed", each, "Dynamo does not write it back.")
+                leave_to_python("Set of a class of the program's is changed", each, "Dynamo does not write it back.")
         return original(self, *args, **options)
 
     return generate
@@ -99,7 +97,7 @@ def _exchanged(original: Any) -> Any:
         if name == "__dict__" and isinstance(item, UserDefinedObjectVariable):
             had = self.store_attr_mutations.get(item) or getattr(item.value, "__dict__", None)
             if had:
-                _leave("An object is given another `__dict__`", item, "Dynamo reads what it had before.")
+                leave_to_python("An object is given another `__dict__`", item, "Dynamo reads what it had before.")
         return original(self, item, name, value, *more, **options)
 
     return store_attr
@@ -118,7 +116,7 @@ def _leave_if_exchanged(effects: Any, variable: Any) -> None:
     """Of a dict that is not a plain one, such as the object itself, Dynamo does not read what it holds."""
     given = effects.store_attr_mutations.get(variable, {}).get("__dict__")
     if given is not None and type(given.realize()) is not ConstDictVariable:
-        _leave("An attribute from an object's other `__dict__`", variable, "Dynamo does not look there.")
+        leave_to_python("An attribute from an object's other `__dict__`", variable, "Dynamo does not look there.")
 
 
 def _drawn(original: Any) -> Any:
@@ -126,7 +124,7 @@ def _drawn(original: Any) -> Any:
         # Most functions of `numpy.random` are methods of a stream.
         owner = type(getattr(self.value, "__self__", None))
         if any(str(each.__module__).startswith("numpy.random") for each in (self.value, owner)):
-            _leave("Numbers that numpy draws", self.value, "Dynamo draws others.")
+            leave_to_python("Numbers that numpy draws", self.value, "Dynamo draws others.")
         return original(self, tx, args, kwargs)
 
     return call_function
@@ -137,7 +135,7 @@ def _given_once(original: Any) -> Any:
         named, more = self.stack[-instruction.arg - 1].realize(), self.stack[-1].realize()
         keys = list(getattr(more, "items", None) or ())
         if any(key in named.items or key.vt.python_type() is not str for key in keys):
-            _leave("A name is given twice, or is none", instruction, "Dynamo takes what is given last.")
+            leave_to_python("A name is given twice, or is none", instruction, "Dynamo takes what is given last.")
         original(self, instruction)
 
     return merge

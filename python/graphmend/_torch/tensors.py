@@ -10,6 +10,8 @@ from torch.utils._python_dispatch import TorchDispatchMode as TorchDispatchMode
 
 def memory_of(tensor: torch.Tensor) -> int:
     """The same number for tensors that share their memory."""
+    while torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        tensor = torch._C._functorch.get_unwrapped(tensor)
     storage: int = tensor.untyped_storage()._cdata
     return storage
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 import torch._dynamo
-from torch._dynamo import exc
+from torch._dynamo import exc, symbolic_convert
 from torch._dynamo.guards import GuardBuilder, install_guard
 from torch._dynamo.polyfills import getattr_and_trace
 from torch._dynamo.source import AttrSource
@@ -218,6 +218,11 @@ def traced_root() -> Any:
 def trace_attempt() -> object:
     """Something that is new for each attempt to trace a frame."""
     return torch._guards.TracingContext.get()
+
+
+def is_tracing() -> bool:
+    """Whether Dynamo is tracing in this thread."""
+    return getattr(symbolic_convert.tls, "current_tx", None) is not None
 
 
 def traced_code() -> CodeType:
