@@ -138,7 +138,7 @@ def _unexplained(
     from_plain = {d.path: d for d in compare(expected, plain, rules)}
     text = path.read_text(encoding="utf-8")
     breaks_left = bool(verdict.fired.left)
-    explained = Explained(Program(text, expected, plain, seen, rules, breaks_left))
+    explained = Explained(Program(text, expected, plain, seen, rules, breaks_left, bool(verdict.fired.mended)))
     rest: list[Difference] = []
     for difference in differences:
         own = from_plain.get(difference.path)

@@ -22,3 +22,5 @@ class Program:
     rules: Rules
     # Whether breaks are left in what was mended.
     is_broken: bool = False
+    # Whether anything is mended.
+    is_mended: bool = True

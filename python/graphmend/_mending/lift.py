@@ -35,6 +35,8 @@ from graphmend._torch.tracing import TraceAgain, hooked_inputs
 # Copying what a graph mutates costs a pass over it; above this the checks are left as breaks instead.
 MAX_COPIED_BYTES = 64 * 2**20
 
+# What makes another view of a tensor in place.
+_RESHAPING = frozenset("as_strided_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_".split())
 # Views that take the numbers in their memory for others, which no strides can say.
 _OTHER_NUMBERS = frozenset(["ConjBackward0", "NegViewBackward0", "ViewAsComplexBackward0", "ViewAsRealBackward0"])
 # What changes whether a tensor has a history.
@@ -211,12 +213,16 @@ class _Changes:
         nodes = list(graph.graph.nodes)
         self.place = {node: i for i, node in enumerate(nodes)}
         self.changed = []
+        # Tensors whose shapes are changed in place, by where.
+        self.reshaped: dict[int, torch.Tensor] = {}
         # Where a tensor loses the history that it had, or becomes one that has one.
         self.detached = []
         has_histories = any(_requires_grad(node) for node in nodes if node.op in ("placeholder", "get_attr"))
         for node in nodes:
             if _name(node) in _DETACHING and has_histories:
                 self.detached.append((self.place[node], storage_of(node.args[0])))
+            if _name(node) in _RESHAPING:
+                self.reshaped[self.place[node]] = node.meta["example_value"]
             for each in changes_in_place(node):
                 self.changed.append((self.place[node], storage_of(each)))
         # What is known to change, but not by which node: statistics of a normalisation.
@@ -234,14 +240,14 @@ class _Changes:
         return bool(storages & self.somewhere) or any(i > at and storage in storages for i, storage in self.changed)
 
     def come_to_view(self, made: torch.fx.Node) -> bool:
-        """Whether a view is changed after it was made."""
-        view, at = made.meta["example_value"], self.place[made]
+        """Whether the last that was done to a view was to change its numbers."""
+        view, at, memory = made.meta["example_value"], self.place[made], storage_of(made)
         # What changes it behind autograd's back (`.data`) does not count.
-        return (
-            view._is_view()
-            and view._version > 0
-            and any(i > at and storage == storage_of(made) for i, storage in self.changed)
-        )
+        if not view._is_view() or not view._version:
+            return False
+        changed = [i for i, storage in self.changed if i >= at and storage == memory and i not in self.reshaped]
+        reshaped = [i for i, tensor in self.reshaped.items() if tensor is view]
+        return bool(changed) and changed[-1] > max(reshaped, default=-1)
 
     def may_detach(self, marker: torch.fx.Node, value: torch.fx.Node) -> bool:
         at, storage = self.place[marker], storage_of(value)
