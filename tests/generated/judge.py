@@ -46,6 +46,8 @@ class Verdict:
     calls: int = 0
     events: int = 0
     seconds: float = 0.0
+    # Whether graphmend has mended anything; plain torch.compile is measured by the list alone.
+    is_mended: bool = True
     # Set when the program did not run to its end.
     crash: str = ""
 
@@ -93,6 +95,7 @@ def judge(path: Path, subject: Subject, backend: str) -> Verdict:
         verdict.fired.mended.update(one.mended)
         verdict.fired.left.update(one.left)
         verdict.fired.misses += one.misses
+    verdict.is_mended = subject.name == "plain" or bool(verdict.fired.mended)
     verdict.predicted = subject.predicted()
     verdict.wrong[AFTERWARDS] = compare(expected, run_variant(module, lambda target: target, path), Rules())
     mended = subject.mended(module)
@@ -138,7 +141,7 @@ def _unexplained(
     from_plain = {d.path: d for d in compare(expected, plain, rules)}
     text = path.read_text(encoding="utf-8")
     breaks_left = bool(verdict.fired.left)
-    explained = Explained(Program(text, expected, plain, seen, rules, breaks_left, bool(verdict.fired.mended)))
+    explained = Explained(Program(text, expected, plain, seen, rules, breaks_left, verdict.is_mended))
     rest: list[Difference] = []
     for difference in differences:
         own = from_plain.get(difference.path)

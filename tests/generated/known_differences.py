@@ -73,11 +73,6 @@ class Known:
 
 KNOWN = [
     Known(
-        "unmended",
-        "where nothing is mended, plain torch.compile has the program as it is, with what it gets wrong",
-        lambda difference, program: not program.is_mended,
-    ),
-    Known(
         "compiled-caller",
         "between a compiled function and its caller stand functions of torch, at which a stacklevel can point",
         compiled_caller,
@@ -317,6 +312,11 @@ KNOWN = [
         "raised-class",
         "`raise SomeError` with a class and not an instance can fail inside Dynamo",
         from_call(raised_class),
+    ),
+    Known(
+        "unmended",
+        "where nothing is mended, plain torch.compile has the program as it is, with what it gets wrong",
+        lambda difference, program: not program.is_mended,
     ),
 ]
 

@@ -274,7 +274,10 @@ class MendedBackend:
         try:
             if self.frame.captures and loses_number(graph):
                 raise CannotUndoError("Dynamo loses a number that was to be a symbol")
-            return lift(graph, markers)
+            plan = lift(graph, markers)
+            if plan is not None and plan.recorded and self.frame.goes_on:
+                raise CannotUndoError("an input with a history is changed, and behind a break that stays it is known")
+            return plan
         except CannotUndoError as error:
             if self.frame.captures:
                 raise
