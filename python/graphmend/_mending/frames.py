@@ -79,14 +79,7 @@ class MendingCallback:
             return self._convert_plainly(frame, cache_entry, frame_state)
         if self.backend.learnt(code).as_it_is:
             return run_once_as_it_is()
-        self.backend.frame.set_for.clear()
-        self.backend.frame.refused.clear()
-        self.backend.frame.refusal = self.backend.learnt(code).without_settings
-        if self.backend.frame.refusal:
-            self.backend.frame.refused |= HAVE_SETTINGS
-        # Plain `torch.compile` may have no break before it, or one behind which Python goes on.
-        is_rest = mended_code.is_resumed(code)
-        self.backend.learnt(code).is_mended |= is_rest
+        self._begin(code)
         for rounds in range(_MAX_ROUNDS):
             started = time.perf_counter()
             traced = mended_code.replacement(code, frame.f_globals, bool(self.backend.speculates))
@@ -117,7 +110,7 @@ class MendingCallback:
                     result = run_once_as_it_is()
                     break
                 # Traced as a mended one from the start, it may need no mend in this call.
-                if rounds == 0 and is_own(error) and not is_rest:
+                if rounds == 0 and is_own(error) and not mended_code.is_resumed(code):
                     whole = self._captured_as_written(frame, cache_entry, frame_state)
                     if whole is not None:
                         return whole
@@ -152,20 +145,35 @@ class MendingCallback:
                 return self._convert_as_written(frame, cache_entry, frame_state, error)
         self.backend.end_frame()
         if result.guarded_code is not None:
-            self.backend.learnt(code).in_vain = 0
-            self.report.calls += not self.backend.frame.has_transaction
-            self.report.graphs += self.backend.frame.graphs
-            self.report.ops += self.backend.frame.ops
-            self.breaks.note_mended()
-            self.breaks.remember()
-            self._bound_versions(code)
-            # Dynamo puts a frame's variables where its own code has them; what was made of other code may have them
-            # elsewhere, and is called as a function.
-            is_other = mended_code.replacement(code, frame.f_globals, bool(self.backend.speculates)) is not code
-            if self.backend.frame.has_transaction or is_other:
-                recovery = Recovery(self.backend, code, result.guarded_code, frame.f_globals, self.report)
-                result.guarded_code.code = frame_that_calls(code, recovery)
+            self._finish(frame, result.guarded_code)
         return result
+
+    def _begin(self, code: CodeType) -> None:
+        learnt = self.backend.learnt(code)
+        self.backend.frame.set_for.clear()
+        self.backend.frame.refused.clear()
+        self.backend.frame.refusal = learnt.without_settings
+        if learnt.without_settings:
+            self.backend.frame.refused |= HAVE_SETTINGS
+        # Plain `torch.compile` may have no break before the rest of a function, or one behind which Python goes on.
+        learnt.is_mended |= mended_code.is_resumed(code)
+
+    def _finish(self, frame: Any, guarded_code: Any) -> None:
+        """Tells what was compiled for a frame, and has it run by a `Recovery` if it must be."""
+        code: CodeType = frame.f_code
+        self.backend.learnt(code).in_vain = 0
+        self.report.calls += not self.backend.frame.has_transaction
+        self.report.graphs += self.backend.frame.graphs
+        self.report.ops += self.backend.frame.ops
+        self.breaks.note_mended()
+        self.breaks.remember()
+        self._bound_versions(code)
+        # Dynamo puts a frame's variables where its own code has them; what was made of other code may have them
+        # elsewhere, and is called as a function.
+        is_other = mended_code.replacement(code, frame.f_globals, bool(self.backend.speculates)) is not code
+        if self.backend.frame.has_transaction or is_other:
+            recovery = Recovery(self.backend, code, guarded_code, frame.f_globals, self.report)
+            guarded_code.code = frame_that_calls(code, recovery)
 
     def _convert_plainly(self, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
         """As plain `torch.compile` does it."""
