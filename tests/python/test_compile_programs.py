@@ -18,7 +18,6 @@ pytest.importorskip("torch")
 import torch
 from compiled_calls import Seen, differences, observe, plain, seed
 
-from graphmend._mending import speculate
 from graphmend._mending.compile import compile as mended_compile
 from graphmend._torch.version import torch_version
 
@@ -48,18 +47,12 @@ def shown(call: Any, args: Any, path: Path) -> tuple[Seen, list[tuple[str, str, 
     return seen, [each for each, where in zip(warned, told, strict=True) if where.filename == str(path)]
 
 
+@pytest.mark.parametrize("speculate", [True, False], ids=["speculate", "exact"])
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
-def test_it_does_what_eager_does(path: Path) -> None:
-    if torch_version() < getattr(loaded(path), "TORCH", (0,)):
-        pytest.skip("this torch does it otherwise than eager, without graphmend")
-    does_what_eager_does(path, speculate=True)
-    # Where nothing was predicted, nothing is otherwise without predictions.
-    if speculate.sites:
-        does_what_eager_does(path, speculate=False)
-
-
-def does_what_eager_does(path: Path, speculate: bool) -> None:
+def test_it_does_what_eager_does(path: Path, speculate: bool) -> None:
     original, mended = loaded(path), loaded(path)
+    if torch_version() < getattr(original, "TORCH", (0,)):
+        pytest.skip("this torch does it otherwise than eager, without graphmend")
     torch._dynamo.reset()
     compiled = mended_compile(mended.f, backend="eager", speculate=speculate)
     called = getattr(original, "and_then", lambda call: call)

@@ -162,9 +162,7 @@ class MendingCallback:
         """Tells what was compiled for a frame, and has it run by a `Recovery` if it must be."""
         code: CodeType = frame.f_code
         self.backend.learnt(code).in_vain = 0
-        self.report.calls += not self.backend.frame.has_transaction
-        self.report.graphs += self.backend.frame.graphs
-        self.report.ops += self.backend.frame.ops
+        self._count()
         self.breaks.note_mended()
         self.breaks.remember()
         self._bound_versions(code)
@@ -174,6 +172,12 @@ class MendingCallback:
         if self.backend.frame.has_transaction or is_other:
             recovery = Recovery(self.backend, code, guarded_code, frame.f_globals, self.report)
             guarded_code.code = frame_that_calls(code, recovery)
+
+    def _count(self) -> None:
+        """Adds what was compiled for a frame to the report."""
+        self.report.calls += not self.backend.frame.has_transaction
+        self.report.graphs += self.backend.frame.graphs
+        self.report.ops += self.backend.frame.ops
 
     def _convert_plainly(self, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
         """As plain `torch.compile` does it."""
@@ -202,9 +206,8 @@ class MendingCallback:
         if self.backend.frame.asserts and not self.fullgraph:
             return None
         self.backend.end_frame()
-        self.report.calls += result.guarded_code is not None
-        self.report.graphs += self.backend.frame.graphs
-        self.report.ops += self.backend.frame.ops
+        if result.guarded_code is not None:
+            self._count()
         return result
 
     def _convert_as_written(self, frame: Any, cache_entry: Any, frame_state: Any, error: Exception) -> Any:

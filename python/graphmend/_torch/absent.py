@@ -31,7 +31,7 @@ from torch._dynamo.variables import (
     dicts,
 )
 
-from graphmend._torch.classes import leave_changed_class
+from graphmend._torch.classes import leave_if_changed
 from graphmend._torch.one_tensor import as_given
 from graphmend._torch.own_breaks import leave_to_python
 from graphmend._torch.replaced import replaced
@@ -75,9 +75,9 @@ def _read(original: Any) -> Any:
         if not isinstance(name, str):
             return original(self, tx, args, kwargs)
         asked = args[0].realize()
-        if name == "__dict__":
+        if name == "__dict__" and isinstance(asked, UserDefinedClassVariable):
             # Dynamo does not hear of a break that is met further inside.
-            leave_changed_class(tx, asked)
+            leave_if_changed(tx, asked.value)
         if len(args) == 2 and _lacks(asked, name):
             # Dynamo raises it with another text, or where the value is wanted.
             kind = "torch.Size" if asked.python_type() is torch.Size else asked.python_type().__name__

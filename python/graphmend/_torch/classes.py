@@ -4,7 +4,6 @@ Dynamo writes such a change back after the graph, and until then knows of it onl
 """
 
 import contextlib
-from collections.abc import Sequence
 from typing import Any
 
 from torch._dynamo.variables import BuiltinVariable
@@ -34,7 +33,7 @@ def _for_classes(original: Any) -> Any:
     def var_getattr(self: Any, tx: Any, name: str) -> Any:
         kind: Any = type(self.value)
         if name == "__dict__":
-            leave_changed_class(tx, self, [self.value])
+            leave_if_changed(tx, self.value)
         changed = _changed(tx, self.value.__mro__[1:], name)
         is_asked = kind.__getattribute__ is type.__getattribute__ and not hasattr(kind, name)
         return changed if changed is not None and is_asked and not _is_own(self, tx, name) else original(self, tx, name)
@@ -44,20 +43,18 @@ def _for_classes(original: Any) -> Any:
 
 def _listed(original: Any) -> Any:
     def call_dir(self: Any, tx: Any, asked: Any) -> Any:
-        leave_changed_class(tx, asked)
+        for each in asked.value.__mro__ if isinstance(asked, UserDefinedClassVariable) else ():
+            leave_if_changed(tx, each)
         return original(self, tx, asked)
 
     return call_dir
 
 
-def leave_changed_class(tx: Any, asked: Any, classes: Sequence[type] | None = None) -> None:
-    """Breaks the graph where all is asked for that a class, or its classes, have, and the frame has changed one."""
-    if not isinstance(asked, UserDefinedClassVariable):
-        return
+def leave_if_changed(tx: Any, asked: type) -> None:
+    """Breaks the graph where all is asked for that a class has, and the frame has changed it."""
     effects = tx.output.side_effects
-    for each in asked.value.__mro__ if classes is None else classes:
-        if effects.store_attr_mutations.get(effects.id_to_variable.get(id(each))):
-            leave_to_python("What a changed class has", each, "Dynamo reads what it had before.")
+    if effects.store_attr_mutations.get(effects.id_to_variable.get(id(asked))):
+        leave_to_python("What a changed class has", asked, "Dynamo reads what it had before.")
 
 
 def _changed(tx: Any, classes: tuple[type, ...], name: str) -> Any:

@@ -40,7 +40,8 @@ def numbers_exact() -> contextlib.AbstractContextManager[None]:
 @contextlib.contextmanager
 def numbers_compared() -> Iterator[None]:
     """Inside, numbers that may change are compared as Python does it where Dynamo does otherwise: it says of any that
-    it `is` no other (`n is True`), and takes a large number for the float next to it."""
+    it `is` no other (`n is True`), and takes a large number for the float next to it. One that meets a number which was
+    drawn is the one it is."""
     asked = dict.fromkeys(("is", "is not"), _are_of_one_type)
     asked |= dict.fromkeys(("==", "!=", "<", "<=", ">", ">="), _round)
     originals = {name: compare_op_handlers[name] for name in asked}
