@@ -433,6 +433,26 @@ def test_inputs_that_share_memory_in_some_calls(backend: str, together: int) -> 
         assert torch.equal(compiled(x, y), expected)
 
 
+def adds_behind_a_break(x: Any, y: Any) -> Any:
+    print(f"at {x.mean().item():{6}.{2}}")
+    x[0] += 1.0
+    return torch.sigmoid(y)
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_what_was_compiled_for_inputs_that_share_memory_is_for_those_alone(backend: str) -> None:
+    compiled = mended_compile(adds_behind_a_break, backend=backend)
+    misses = []
+    for begin in [0, 0, 1, 3, *[None] * 30, 0, 1]:
+        xs = [torch.arange(6.0), torch.arange(6.0)]
+        ys = [torch.arange(3.0) if begin is None else x[begin : begin + 3] for x in xs]
+        assert torch.equal(compiled(xs[0][:3], ys[0]), adds_behind_a_break(xs[1][:3], ys[1]))
+        assert torch.equal(*xs)
+        misses.append(compiled.report.misses)
+    assert misses[1] == 0
+    assert misses[-3] == misses[-4]
+
+
 def doubles_and_compares(x: Any, y: Any) -> Any:
     x += x
     return y if torch.equal(y, torch.relu(x)) else y + y

@@ -18,7 +18,14 @@ from graphmend._mending.draws import draws_for_nothing, keep_draws, spell_out_dr
 from graphmend._mending.learnt import Learnt
 from graphmend._mending.lift import SHARED_MEMORY, CannotShowError, CannotUndoError, lift, remove_joined
 from graphmend._mending.numbers_apart import take_numbers
-from graphmend._mending.requirements import Required, require_apart, run_if_holds, take_requirements
+from graphmend._mending.requirements import (
+    TOGETHER,
+    Required,
+    require_apart,
+    require_together,
+    run_if_holds,
+    take_requirements,
+)
 from graphmend._mending.returned import put_back, take_returned
 from graphmend._mending.traced import Traced
 from graphmend._mending.transaction import Plan
@@ -30,6 +37,7 @@ from graphmend._torch.graphs import (
     has_asserts,
     is_drawn_number,
     lends_its_type,
+    loses_checks_of_matrices,
     loses_number,
     share_memory,
     turn_asserts_into_checks,
@@ -186,6 +194,10 @@ class MendedBackend:
 
     def do_without(self, code: CodeType, unmet: Required, reason: str) -> None:
         """Does without what takes for granted what does not hold, in the frame's next compilation."""
+        if unmet.kind == TOGETHER:
+            # It was for those inputs alone that it was left as it is written.
+            self.learnt(code).as_written = None
+            return
         self.declined.update(dict.fromkeys(unmet.sites, reason))
         self.learnt(code).without_settings = reason
 
@@ -221,12 +233,16 @@ class MendedBackend:
             turn_asserts_into_checks(graph)
         returned = take_returned(graph)
         apart = require_apart(graph, self.frame.marked)
-        if not names and share_memory(graph, [i for each in apart for i in each.inputs]):
+        changed = [i for each in apart for i in each.inputs]
+        shared = not names and share_memory(graph, changed)
+        if shared:
             self._leave_as_written(SHARED_MEMORY)
         if (names or self._is_joined()) and not self.frame.goes_on and leaves_generators_open():
             self._leave_as_written("a generator is left early, and has something to do when Python closes it")
         plan = self._plan(graph, changes_inputs=bool(apart))
-        if plan is None and self._is_joined():
+        if shared:
+            required += require_together(graph, changed)
+        elif plan is None:
             required += apart
         apart_numbers = take_numbers(graph) if plan is not None or self._is_joined() else None
         count = len(next(node for node in graph.graph.nodes if node.op == "output").args[0])
@@ -274,6 +290,8 @@ class MendedBackend:
         try:
             if self.frame.captures and loses_number(graph):
                 raise CannotUndoError("Dynamo loses a number that was to be a symbol")
+            if loses_checks_of_matrices(graph):
+                raise CannotUndoError("this torch would not see that a matrix cannot be inverted or decomposed")
             plan = lift(graph, markers)
             if plan is not None and plan.recorded and self.frame.goes_on:
                 raise CannotUndoError("an input with a history is changed, and behind a break that stays it is known")

@@ -7,6 +7,7 @@ for which one does not hold raises `Miss` before anything has happened, and the 
 import builtins
 import importlib.util
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import BuiltinFunctionType
@@ -14,16 +15,19 @@ from typing import Any
 
 import torch
 import torch.fx
+from torch._C._dynamo.guards import compute_overlapping_tensors
 
 from graphmend._mending.transaction import Miss
-from graphmend._torch.graphs import autograd_is_watched, changes_in_place, storage_of, takes_gradients
+from graphmend._torch.graphs import autograd_is_watched, changes_in_place, sharing, storage_of, takes_gradients
 from graphmend._torch.markers import marker_name
-from graphmend._torch.tensors import memory_of
+from graphmend._torch.tensors import has_symbols, memory_of
 from graphmend._torch.tracing import TraceAgain
 from graphmend._torch.variables import fills_memory
 
 # An input shares its memory with no other.
 APART = "apart"
+# Inputs share their memory, where they did when the graph was made.
+TOGETHER = "together"
 # A tensor has its memory to itself, all of it, and no attributes or gradient.
 WHOLE = "whole"
 # There is no module of that name.
@@ -42,6 +46,8 @@ class Required:
     name: str
     # Indices of inputs.
     inputs: tuple[int, ...]
+    # Where each of them begins in the memory that they share; None if that may be anywhere.
+    offsets: tuple[int | None, ...] = ()
 
     def holds(self, args: Sequence[Any]) -> bool:
         if self.kind == ABSENT:
@@ -54,8 +60,12 @@ class Required:
         if self.kind == RESHAPED:
             # What was made in inference mode is not changed outside of it.
             return torch.is_inference_mode_enabled() or not any(each.is_inference() for each in given)
-        memories = [memory_of(each) for each in args if isinstance(each, torch.Tensor)]
-        return all(memories.count(memory_of(each)) == 1 for each in given)
+        if self.kind == TOGETHER:
+            offsets = zip(given, self.offsets, strict=True)
+            are_there = all(offset in (None, each.storage_offset()) for each, offset in offsets)
+            return are_there and len({memory_of(each) for each in given}) == 1
+        memories = Counter(memory_of(each) for each in args if isinstance(each, torch.Tensor))
+        return all(memories[memory_of(each)] == 1 for each in given)
 
     def apply(self, args: Sequence[Any]) -> None:
         """What is done when the graph has run."""
@@ -94,6 +104,21 @@ def require_apart(graph: torch.fx.GraphModule, sites: Iterable[str]) -> tuple[Re
     changed = {storage_of(each) for node in graph.graph.nodes for each in changes_in_place(node)} - {None}
     places = tuple(i for i, each in enumerate(graph.graph.find_nodes(op="placeholder")) if storage_of(each) in changed)
     return (Required(tuple(sorted(sites)), APART, "", places),) if places else ()
+
+
+def require_together(graph: torch.fx.GraphModule, changed: Iterable[int]) -> tuple[Required, ...]:
+    """What a graph needs of which AOTAutograd reads and changes inputs through one of them, because they overlap: it
+    guards that at most where a size is a symbol, and would compute other values of inputs that do not."""
+    placeholders = graph.graph.find_nodes(op="placeholder")
+    required = []
+    for group in sharing(graph, changed):
+        values = [node.meta["example_value"] for node in group]
+        offsets = tuple(None if has_symbols(each) else each.storage_offset() for each in values)
+        together = range(len(group)) if None in offsets else sorted(compute_overlapping_tensors(values, symbolic=False))
+        if len(together) > 1:
+            inputs = tuple(placeholders.index(group[i]) for i in together)
+            required.append(Required((), TOGETHER, "", inputs, tuple(offsets[i] for i in together)))
+    return tuple(required)
 
 
 def run_if_holds(required: Sequence[Required], compiled: Callable[..., Any], *args: Any) -> Any:

@@ -1,5 +1,6 @@
 """Graphs: what they change, draw and hand out, and who made their nodes."""
 
+import functools
 import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -267,8 +268,14 @@ def storage_of(node: Any) -> int | None:
 
 def share_memory(graph: torch.fx.GraphModule, inputs: Iterable[int]) -> bool:
     """Whether one of these inputs shares its memory with any other."""
-    memories = [storage_of(node) for node in graph.graph.find_nodes(op="placeholder")]
-    return any(memories.count(memories[i]) > 1 for i in inputs)
+    return any(len(each) > 1 for each in sharing(graph, inputs))
+
+
+def sharing(graph: torch.fx.GraphModule, inputs: Iterable[int]) -> list[list[torch.fx.Node]]:
+    """All inputs that have the memory of one of these, by that memory."""
+    placeholders = graph.graph.find_nodes(op="placeholder")
+    memories = dict.fromkeys(storage_of(placeholders[i]) for i in inputs)
+    return [[node for node in placeholders if storage_of(node) == each] for each in memories]
 
 
 def passed_on(node: torch.fx.Node) -> torch.fx.Node:
@@ -306,6 +313,34 @@ _DIVIDE = frozenset([operator.truediv, operator.floordiv, operator.mod])
 _NEVER_RAISE = frozenset(
     getattr(operator, name) for name in "add sub mul neg pos abs eq ne lt le gt ge and_ or_ xor not_ truth".split()
 ) | {torch.sym_max, torch.sym_min, torch.sym_not, torch.sym_float}
+
+
+@functools.cache
+def _checks_of_matrices_stay() -> bool:
+    """Whether backends keep what looks whether a matrix could be inverted, decomposed and so on. Before torch 2.12 they
+    take it for something that nothing comes of."""
+    graph = torch.fx.Graph()
+    return bool(graph.call_function(torch.ops.aten._linalg_check_errors.default).is_impure())
+
+
+def loses_checks_of_matrices(graph: torch.fx.GraphModule) -> bool:
+    """Whether something that raises in eager, of a matrix that it cannot do, would give numbers instead."""
+    return not _checks_of_matrices_stay() and any(map(_may_refuse_matrix, graph.graph.nodes))
+
+
+_TAKE_ANY_MATRIX = frozenset(
+    f"linalg_{name}"
+    for name in "cross det diagonal householder_product matmul matrix_norm multi_dot norm qr slogdet vander vecdot "
+    "vector_norm".split()
+)
+
+
+def _may_refuse_matrix(node: torch.fx.Node) -> bool:
+    if not node.op.startswith("call"):
+        return False
+    name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
+    is_known = name in _TAKE_ANY_MATRIX or name.endswith("_ex")
+    return name in ("inverse", "matrix_power", "pinverse") or (name.startswith("linalg_") and not is_known)
 
 
 def unknown_sizes(graph: torch.fx.GraphModule) -> list[torch.fx.Node]:

@@ -16,6 +16,12 @@ def memory_of(tensor: torch.Tensor) -> int:
     return storage
 
 
+def has_symbols(tensor: torch.Tensor) -> bool:
+    """Whether where a tensor lies in its memory hangs on the call."""
+    places = (*tensor.shape, *tensor.stride(), tensor.storage_offset())
+    return any(isinstance(each, torch.SymInt) for each in places)
+
+
 @contextlib.contextmanager
 def changes_counted(tensor: torch.Tensor, count: int) -> Iterator[None]:
     """Autograd takes the tensor for one that was changed so often, whatever is done to it in here."""
