@@ -18,6 +18,8 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+import torch
+
 Task = TypeVar("Task")
 
 
@@ -119,6 +121,8 @@ def _start(tasks: deque[Task], work: Callable[[Task], Any], limit: float) -> _Wo
     os.close(reading)
     status = 1
     try:
+        # After a fork torch makes its pool of threads anew, which must not be done by two threads at once.
+        torch.set_num_threads(torch.get_num_threads())
         for task in tasks:
             try:
                 answer = work(task)

@@ -386,3 +386,50 @@ def test_inductor_draws_what_decides_as_eager_does(dtype: torch.dtype) -> None:
 
     expected = outcomes(decides)
     assert any(expected) and outcomes(mended_compile(decides, fullgraph=True)) == expected
+
+
+def uses_after(x: Any, state: Any) -> Any:
+    state.mul_(0.5)
+    print("halved")
+    return x * state
+
+
+def uses_before(x: Any, state: Any) -> Any:
+    twice = state * 2
+    print("doubled")
+    state.mul_(0.5)
+    return x * twice
+
+
+def uses_view_before(x: Any, state: Any) -> Any:
+    view = state.view(3, 1)
+    twice = (view * 2).view(3)
+    print("doubled")
+    view.mul_(0.5)
+    return x * twice * state
+
+
+def uses_between(x: Any, state: Any) -> Any:
+    waves = state.sin()
+    state.add_(x.detach().sum())
+    more = state.cos()
+    print("added")
+    state.copy_(state / 2)
+    return (x * waves).sin() * more * state
+
+
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+@pytest.mark.parametrize("program", [uses_after, uses_before, uses_view_before, uses_between])
+def test_what_was_made_of_an_input_before_its_change_counts_for_gradients(program: Any, backend: str) -> None:
+    def gradients(call: Callable[..., Any]) -> Any:
+        state, made = torch.arange(1.0, 4.0), []
+        for _ in range(2):
+            x = leaf()
+            call(x, state).sum().backward()
+            made += [x.grad, state.clone()]
+        return made
+
+    compiled = mended_compile(program, backend=backend)
+    with redirect_stdout(io.StringIO()):
+        torch.testing.assert_close(gradients(compiled), gradients(program))
+    assert compiled.report.whole

@@ -36,6 +36,7 @@ from graphmend._torch.graphs import (
     finish_graph,
     has_asserts,
     is_drawn_number,
+    keep_before_changes,
     lends_its_type,
     loses_checks_of_matrices,
     loses_number,
@@ -251,6 +252,7 @@ class MendedBackend:
         random_decides = plan is not None and plan.random_decides
         if random_decides:
             spell_out_draws(graph)
+        keep_before_changes(graph)
         finish_graph(graph)
         self._note_graph(graph, names, plan)
         with drawn_as_in_eager() if random_decides else contextlib.nullcontext():

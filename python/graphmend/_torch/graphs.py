@@ -26,6 +26,27 @@ def finish_graph(graph: torch.fx.GraphModule) -> None:
 def keep_for_backward(node: torch.fx.Node) -> None:
     """Has a node's value kept for the backward graph, which would else make it again of what may have changed since."""
     node.meta["recompute"] = CheckpointPolicy.MUST_SAVE
+    # Inductor's caches know graphs by their code, in which this must be seen.
+    node._rename(f"kept_{node.name}")
+
+
+def keep_before_changes(graph: torch.fx.GraphModule) -> None:
+    """Has all kept for the backward graph that is made of an input before the last time that the graph changes it.
+
+    Backends put the changes at the end of the forward graph, and let the backward graph make again what it needs of
+    the inputs, as they are by then.
+    """
+    nodes = list(graph.graph.nodes)
+    values = [node.meta.get("example_value") for node in nodes]
+    if not any(isinstance(value, torch.Tensor) and value.requires_grad for value in values):
+        return
+    inputs = {storage_of(node) for node in nodes if node.op == "placeholder"} - {None}
+    last = {storage_of(each): i for i, node in enumerate(nodes) for each in changes_in_place(node)}
+    for i, node in enumerate(nodes):
+        read = {storage_of(each) for each in node.all_input_nodes} & inputs
+        is_view = storage_of(node) in read and not changes_in_place(node)
+        if node.op.startswith("call") and not is_view and any(i <= last.get(each, -1) for each in read):
+            keep_for_backward(node)
 
 
 def loses_number(graph: torch.fx.GraphModule) -> bool:
