@@ -30,7 +30,7 @@ def writer() -> Any:
 def texts(seed: int) -> dict[str, Any]:
     torch.manual_seed(seed)
     ids = torch.randint(2, 32, (2, 5))
-    return {"input_ids": ids, "attention_mask": torch.ones_like(ids), "max_new_tokens": 3, "do_sample": False}
+    return {"input_ids": ids, "attention_mask": torch.ones_like(ids), "max_new_tokens": 2, "do_sample": False}
 
 
 def test_the_model_is_compiled() -> None:
