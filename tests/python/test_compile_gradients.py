@@ -388,6 +388,19 @@ def test_inductor_draws_what_decides_as_eager_does(dtype: torch.dtype) -> None:
     assert any(expected) and outcomes(mended_compile(decides, fullgraph=True)) == expected
 
 
+class Turned(torch.autograd.Function):  # type: ignore[misc,unused-ignore]
+    """Only its backward needs the scale."""
+
+    @staticmethod
+    def forward(context: Any, x: Any, scale: Any) -> Any:
+        context.save_for_backward(scale)
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(context: Any, gradient: Any) -> Any:
+        return -gradient * context.saved_tensors[0], None
+
+
 def uses_after(x: Any, state: Any) -> Any:
     state.mul_(0.5)
     print("halved")
@@ -418,14 +431,69 @@ def uses_between(x: Any, state: Any) -> Any:
     return (x * waves).sin() * more * state
 
 
-@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
-@pytest.mark.parametrize("program", [uses_after, uses_before, uses_view_before, uses_between])
+def uses_copy(x: Any, state: Any) -> Any:
+    old = state.clone()
+    if x.isnan().any():
+        raise ValueError("not a number")
+    state.add_(1)
+    return x * old
+
+
+def uses_statistics(x: Any, state: Any) -> Any:
+    twice = state * 2
+    print("doubled")
+    torch.nn.functional.batch_norm(x.detach(), state, torch.ones(3), training=True)
+    return x * twice
+
+
+def uses_in_backward(x: Any, state: Any) -> Any:
+    twice = state * 2
+    print("doubled")
+    state.mul_(0.5)
+    return Turned.apply(x, twice)
+
+
+def uses_in_hook(x: Any, state: Any) -> Any:
+    twice = state * 2
+    print("doubled")
+    state.mul_(0.5)
+    thrice = x * 3
+    thrice.register_hook(lambda gradient: gradient * twice)
+    return thrice
+
+
+def uses_number(x: Any, state: Any) -> Any:
+    number = (state * x.detach().sum().item()).sum().item()
+    state.mul_(0.5)
+    return x * number
+
+
+def returns_it(x: Any, state: Any) -> Any:
+    twice = state * 2
+    print("doubled", state)
+    return x * twice + x * state.add_(1), state
+
+
+USES = [
+    uses_after, uses_before, uses_view_before, uses_between, uses_copy, uses_statistics, uses_in_backward,
+    uses_in_hook, uses_number, returns_it,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("program", "backend"),
+    [*((use, "aot_eager") for use in USES), (uses_copy, "inductor"), (uses_in_backward, "inductor")],
+)
 def test_what_was_made_of_an_input_before_its_change_counts_for_gradients(program: Any, backend: str) -> None:
     def gradients(call: Callable[..., Any]) -> Any:
         state, made = torch.arange(1.0, 4.0), []
         for _ in range(2):
             x = leaf()
-            call(x, state).sum().backward()
+            results = call(x, state)
+            if isinstance(results, tuple):
+                results, same = results
+                assert same is state
+            results.sum().backward()
             made += [x.grad, state.clone()]
         return made
 

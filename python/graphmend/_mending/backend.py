@@ -35,11 +35,12 @@ from graphmend._torch.graphs import (
     as_drawn,
     finish_graph,
     has_asserts,
+    has_gradients,
     is_drawn_number,
-    keep_before_changes,
     lends_its_type,
     loses_checks_of_matrices,
     loses_number,
+    reads_what_it_changes,
     share_memory,
     turn_asserts_into_checks,
 )
@@ -252,7 +253,6 @@ class MendedBackend:
         random_decides = plan is not None and plan.random_decides
         if random_decides:
             spell_out_draws(graph)
-        keep_before_changes(graph)
         finish_graph(graph)
         self._note_graph(graph, names, plan)
         with drawn_as_in_eager() if random_decides else contextlib.nullcontext():
@@ -287,7 +287,8 @@ class MendedBackend:
         With a symbol too there is more in a graph than plain `torch.compile` has; what raises there is to be undone.
         """
         markers = [node for node in graph.graph.nodes if marker_name(node.target)]
-        if not markers and not self.frame.captures and not self._is_joined():
+        is_more = bool(markers or self.frame.captures or self._is_joined())
+        if not is_more and not (has_gradients(graph) and reads_what_it_changes(graph)):
             return None
         try:
             if self.frame.captures and loses_number(graph):

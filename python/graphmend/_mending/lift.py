@@ -10,6 +10,7 @@ from typing import Any
 import torch
 import torch.fx
 
+from graphmend._mending.changed_inputs import return_changes
 from graphmend._mending.draws import keep_draws
 from graphmend._mending.history import history_of
 from graphmend._mending.joined_gradients import spoils_gradients
@@ -136,6 +137,7 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
     sizes = unknown_sizes(graph)
     decides = [*sizes, *([] if flag is None else [outputs[flag]])]
     outputs += sizes
+    made, given_back = return_changes(graph, facts, outputs, count)
     output.args = (tuple(outputs),)
     keep_draws(graph, facts.draws)
     for marker in reversed(markers):
@@ -145,11 +147,13 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
         outputs=count,
         flag=flag,
         seen=seen,
-        sizes=tuple(range(len(outputs) - len(sizes), len(outputs))),
+        sizes=tuple(map(outputs.index, sizes)),
         effects=tuple(effects),
         copies=copies,
         histories=histories,
         mutated=facts.mutated,
+        made=made,
+        given_back=given_back,
         unrecorded=facts.unrecorded,
         hidden=facts.hidden,
         recorded=_recorded(graph, facts),

@@ -91,6 +91,10 @@ class Plan:
     # Outputs that are shown as what requires grad, and the name of what made them.
     histories: dict[int, str | None]
     mutated: tuple[int, ...]
+    # Where what becomes of an input comes out, if the graph does not change the one that it is given.
+    made: dict[int, int]
+    # Outputs that are such inputs.
+    given_back: dict[int, int]
     unrecorded: frozenset[int]
     hidden: frozenset[int]
     # What is changed where autograd sees it: that is no leaf that requires grad.
@@ -192,12 +196,15 @@ class Plan:
 
     def _commit(self, args: Sequence[Any], working: Sequence[Any], results: Sequence[Any]) -> tuple[Any, ...]:
         returned = list(results[: self.outputs])
+        for output, i in self.given_back.items():
+            returned[output] = args[i]
         for i in self.mutated:
+            value = results[self.made[i]] if i in self.made else working[i]
             try:
-                self._copy_back(i, args[i], working[i])
+                self._copy_back(i, args[i], value)
             except Exception:
                 # Half of a call must not count: copying is the same done twice.
-                self._copy_back(i, args[i], working[i])
+                self._copy_back(i, args[i], value)
             returned = [args[i] if output is working[i] else output for output in returned]
         return tuple(returned)
 

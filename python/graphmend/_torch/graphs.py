@@ -30,23 +30,19 @@ def keep_for_backward(node: torch.fx.Node) -> None:
     node._rename(f"kept_{node.name}")
 
 
-def keep_before_changes(graph: torch.fx.GraphModule) -> None:
-    """Has all kept for the backward graph that is made of an input before the last time that the graph changes it.
+def has_gradients(graph: torch.fx.GraphModule) -> bool:
+    """Whether autograd records anything that a graph makes, or takes."""
+    values = [node.meta.get("example_value") for node in graph.graph.nodes]
+    return torch.is_grad_enabled() and any(isinstance(each, torch.Tensor) and each.requires_grad for each in values)
 
-    Backends put the changes at the end of the forward graph, and let the backward graph make again what it needs of
-    the inputs, as they are by then.
-    """
+
+def reads_what_it_changes(graph: torch.fx.GraphModule) -> bool:
+    """Whether a graph computes with an input that it changes, beyond the change itself."""
     nodes = list(graph.graph.nodes)
-    values = [node.meta.get("example_value") for node in nodes]
-    if not any(isinstance(value, torch.Tensor) and value.requires_grad for value in values):
-        return
     inputs = {storage_of(node) for node in nodes if node.op == "placeholder"} - {None}
-    last = {storage_of(each): i for i, node in enumerate(nodes) for each in changes_in_place(node)}
-    for i, node in enumerate(nodes):
-        read = {storage_of(each) for each in node.all_input_nodes} & inputs
-        is_view = storage_of(node) in read and not changes_in_place(node)
-        if node.op.startswith("call") and not is_view and any(i <= last.get(each, -1) for each in read):
-            keep_for_backward(node)
+    changed = {node: {storage_of(each) for each in changes_in_place(node)} & inputs for node in nodes}
+    by_any = set().union(*changed.values())
+    return any(storage_of(each) in by_any - changed[node] for node in nodes for each in node.all_input_nodes)
 
 
 def loses_number(graph: torch.fx.GraphModule) -> bool:

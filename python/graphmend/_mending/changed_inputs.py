@@ -1,0 +1,57 @@
+"""A graph that returns what becomes of its inputs, instead of changing them. In: a traced graph. Out: the same, so.
+
+AOTAutograd puts the changes of inputs at the end of the forward graph. What the backward graph needs of such an input
+it may keep, or make again, of the input as it is by then, and the gradients are wrong: so in plain `torch.compile`
+where the change and the use are in one graph. A break between them heals that, and a mend takes the break away.
+"""
+
+from typing import Any
+
+import torch
+import torch.fx
+
+from graphmend._torch.graphs import GraphFacts, has_gradients, storage_of
+
+
+def return_changes(
+    graph: torch.fx.GraphModule, facts: GraphFacts, outputs: list[Any], count: int
+) -> tuple[dict[int, int], dict[int, int]]:
+    """Has the graph work on copies of inputs that it changes. Where what becomes of each input comes out, and which of
+    the first outputs, that the program asked for, are inputs. What has a history is changed as before: of that
+    AOTAutograd returns what becomes of it."""
+    made: dict[int, int] = {}
+    given_back: dict[int, int] = {}
+    inputs = graph.graph.find_nodes(op="placeholder")
+    for i in facts.mutated if has_gradients(graph) else ():
+        same = [k for k, node in enumerate(outputs[:count]) if storage_of(node) == storage_of(inputs[i])]
+        if _has_history(inputs[i]) or not _is_copied_as_it_lies(inputs[i]):
+            continue
+        if any(outputs[k].meta["example_value"] is not inputs[i].meta["example_value"] for k in same):
+            continue
+        copy = _copy(graph, inputs[i])
+        outputs[:] = [copy if node is inputs[i] else node for node in outputs]
+        given_back |= dict.fromkeys(same, i)
+        made[i] = len(outputs)
+        outputs.append(copy)
+    return made, given_back
+
+
+def _copy(graph: torch.fx.GraphModule, given: torch.fx.Node) -> torch.fx.Node:
+    """A copy of an input that all of the graph takes for it."""
+    first = next(node for node in graph.graph.nodes if node.op != "placeholder")
+    with graph.graph.inserting_before(first):
+        copy = graph.graph.call_method("clone", (given,))
+    copy.meta = {"example_value": given.meta["example_value"]}
+    given.replace_all_uses_with(copy, delete_user_cb=lambda user: user is not copy)
+    return copy
+
+
+def _has_history(given: torch.fx.Node) -> bool:
+    # Before it was changed, or since.
+    example = getattr(given.meta.get("grapharg"), "example", None)
+    return given.meta["example_value"].requires_grad or getattr(example, "requires_grad", False)
+
+
+def _is_copied_as_it_lies(given: torch.fx.Node) -> bool:
+    value = given.meta["example_value"]
+    return bool(torch.empty_like(value).stride() == value.stride())
