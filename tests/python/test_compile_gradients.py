@@ -501,3 +501,40 @@ def test_what_was_made_of_an_input_before_its_change_counts_for_gradients(progra
     with redirect_stdout(io.StringIO()):
         torch.testing.assert_close(gradients(compiled), gradients(program))
     assert compiled.report.whole
+
+
+def changes_what_has_a_copy(state: Any, x: Any) -> Any:
+    old = state.clone()
+    print("copied")
+    state.add_(1)
+    return x * old
+
+
+def changes_it_twice(state: Any, x: Any) -> Any:
+    state.mul_(x)
+    print("multiplied")
+    twice = state * 2
+    state.add_(twice)
+    return twice * state
+
+
+def changes_by_what_it_was(state: Any, x: Any) -> Any:
+    with torch.no_grad():
+        twice = state * 2
+    print("doubled")
+    state.add_(x * twice)
+    return state * twice
+
+
+@pytest.mark.parametrize("program", [changes_what_has_a_copy, changes_it_twice, changes_by_what_it_was])
+def test_an_input_with_a_history_that_is_changed_after_it_was_used(program: Any) -> None:
+    def gradients(call: Callable[..., Any]) -> Any:
+        x, y = leaf(), leaf()
+        state = y * 1.5
+        (call(state, x).sum() + state.cos().sum()).backward()
+        return x.grad, y.grad, state.detach()
+
+    compiled = mended_compile(program, backend="aot_eager")
+    with redirect_stdout(io.StringIO()):
+        torch.testing.assert_close([gradients(compiled), gradients(compiled)], [gradients(program)] * 2)
+    assert compiled.report.whole

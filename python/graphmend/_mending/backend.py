@@ -295,10 +295,7 @@ class MendedBackend:
                 raise CannotUndoError("Dynamo loses a number that was to be a symbol")
             if loses_checks_of_matrices(graph):
                 raise CannotUndoError("this torch would not see that a matrix cannot be inverted or decomposed")
-            plan = lift(graph, markers)
-            if plan is not None and plan.recorded and self.frame.goes_on:
-                raise CannotUndoError("an input with a history is changed, and behind a break that stays it is known")
-            return plan
+            return lift(graph, markers, self.frame.goes_on)
         except CannotUndoError as error:
             if self.frame.captures:
                 raise

@@ -17,14 +17,14 @@ def return_changes(
     graph: torch.fx.GraphModule, facts: GraphFacts, outputs: list[Any], count: int
 ) -> tuple[dict[int, int], dict[int, int]]:
     """Has the graph work on copies of inputs that it changes. Where what becomes of each input comes out, and which of
-    the first outputs, that the program asked for, are inputs. What has a history is changed as before: of that
-    AOTAutograd returns what becomes of it."""
+    the first outputs, that the program asked for, are inputs."""
     made: dict[int, int] = {}
     given_back: dict[int, int] = {}
     inputs = graph.graph.find_nodes(op="placeholder")
     for i in facts.mutated if has_gradients(graph) else ():
         same = [k for k, node in enumerate(outputs[:count]) if storage_of(node) == storage_of(inputs[i])]
-        if _has_history(inputs[i]) or not _is_copied_as_it_lies(inputs[i]):
+        # What is changed behind autograd's back (`.data`) is no other value to it, and a copy would be one.
+        if (i in facts.hidden and _has_history(inputs[i])) or not _is_copied_as_it_lies(inputs[i]):
             continue
         if any(outputs[k].meta["example_value"] is not inputs[i].meta["example_value"] for k in same):
             continue

@@ -59,8 +59,10 @@ class CannotShowError(Exception):
         self.site = site
 
 
-def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
-    """Takes the markers out of the graph; their operands become outputs, all flags are reduced to one."""
+def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node], goes_on: bool) -> Plan:
+    """Takes the markers out of the graph; their operands become outputs, all flags are reduced to one. Whether the
+    frame `goes_on` behind a break that stays matters to what can be undone; what cannot is refused before any change.
+    """
     predictions = [node for node in markers if marker_name(node.target) == "predicted"]
     checks = [node for node in markers if marker_name(node.target) == "check"] + predictions
     try:
@@ -68,6 +70,9 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
     except Exception as error:
         raise CannotUndoError(f"what the graph changes could not be told ({type(error).__name__})") from None
     _require_undoable(graph, facts)
+    recorded = _recorded(graph, facts)
+    if recorded and goes_on:
+        raise CannotUndoError("an input with a history is changed, and behind a break that stays it is known")
     inputs = graph.graph.find_nodes(op="placeholder")
     counted = {i: _count_of_changes(inputs[i]) for i in facts.mutated}
     output = next(node for node in graph.graph.nodes if node.op == "output")
@@ -156,7 +161,7 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node]) -> Plan:
         given_back=given_back,
         unrecorded=facts.unrecorded,
         hidden=facts.hidden,
-        recorded=_recorded(graph, facts),
+        recorded=recorded,
         counted=counted,
         random=bool(facts.draws),
         random_decides=not set(facts.draws).isdisjoint(made_of(decides, list(graph.graph.nodes))),
