@@ -167,11 +167,11 @@ def _only_first_check() -> contextlib.AbstractContextManager[None]:
     marker_name = part("_torch.markers").marker_name
 
     def patch(right: Any) -> Any:
-        def lift(graph: Any, markers: Sequence[Any]) -> Any:
+        def lift(graph: Any, markers: Sequence[Any], goes_on: bool) -> Any:
             dropped = [node for node in markers if marker_name(node.target) == "check"][1:]
             for node in dropped:
                 graph.graph.erase_node(node)
-            return right(graph, [node for node in markers if node not in dropped])
+            return right(graph, [node for node in markers if node not in dropped], goes_on)
 
         return lift
 

@@ -20,11 +20,11 @@ def _dropped(is_dropped: Callable[[Any], bool]) -> Callable[[], contextlib.Abstr
     def patch(right: Any) -> Any:
         marker_name = part("_torch.markers").marker_name
 
-        def lift(graph: Any, markers: Sequence[Any]) -> Any:
+        def lift(graph: Any, markers: Sequence[Any], goes_on: bool) -> Any:
             dropped = [node for node in markers if marker_name(node.target) == "predicted" and is_dropped(node)]
             for node in dropped:
                 graph.graph.erase_node(node)
-            return right(graph, [node for node in markers if node not in dropped])
+            return right(graph, [node for node in markers if node not in dropped], goes_on)
 
         return lift
 
