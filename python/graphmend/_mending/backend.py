@@ -14,6 +14,7 @@ import torch.fx
 from torch.utils.weak import WeakIdKeyDictionary
 
 from graphmend._mending import speculate
+from graphmend._mending.changed_inputs import has_gradients, reads_what_it_changes
 from graphmend._mending.draws import draws_for_nothing, keep_draws, spell_out_draws
 from graphmend._mending.learnt import Learnt
 from graphmend._mending.lift import SHARED_MEMORY, CannotShowError, CannotUndoError, lift, remove_joined
@@ -35,16 +36,14 @@ from graphmend._torch.graphs import (
     as_drawn,
     finish_graph,
     has_asserts,
-    has_gradients,
     is_drawn_number,
     lends_its_type,
-    loses_checks_of_matrices,
     loses_number,
-    reads_what_it_changes,
     share_memory,
     turn_asserts_into_checks,
 )
 from graphmend._torch.markers import marker_name
+from graphmend._torch.matrices import loses_checks_of_matrices
 from graphmend._torch.tracing import RestartAnalysis, TraceAgain, draws_python_random, is_tracing, traced_code
 
 

@@ -10,7 +10,23 @@ from typing import Any
 import torch
 import torch.fx
 
-from graphmend._torch.graphs import GraphFacts, has_gradients, storage_of
+from graphmend._torch.graphs import GraphFacts, changes_in_place, required_grad, storage_of
+from graphmend._torch.tensors import is_copied_as_it_lies
+
+
+def has_gradients(graph: torch.fx.GraphModule) -> bool:
+    """Whether autograd records anything that a graph makes, or takes."""
+    values = [node.meta.get("example_value") for node in graph.graph.nodes]
+    return torch.is_grad_enabled() and any(isinstance(each, torch.Tensor) and each.requires_grad for each in values)
+
+
+def reads_what_it_changes(graph: torch.fx.GraphModule) -> bool:
+    """Whether a graph computes with an input that it changes, beyond the change itself."""
+    nodes = list(graph.graph.nodes)
+    inputs = {storage_of(node) for node in nodes if node.op == "placeholder"} - {None}
+    changed = {node: {storage_of(each) for each in changes_in_place(node)} & inputs for node in nodes}
+    by_any = set().union(*changed.values())
+    return any(storage_of(each) in by_any - changed[node] for node in nodes for each in node.all_input_nodes)
 
 
 def return_changes(
@@ -24,7 +40,7 @@ def return_changes(
     for i in facts.mutated if has_gradients(graph) else ():
         same = [k for k, node in enumerate(outputs[:count]) if storage_of(node) == storage_of(inputs[i])]
         # What is changed behind autograd's back (`.data`) is no other value to it, and a copy would be one.
-        if (i in facts.hidden and _has_history(inputs[i])) or not _is_copied_as_it_lies(inputs[i]):
+        if (i in facts.hidden and _has_history(inputs[i])) or not is_copied_as_it_lies(inputs[i].meta["example_value"]):
             continue
         if any(outputs[k].meta["example_value"] is not inputs[i].meta["example_value"] for k in same):
             continue
@@ -47,11 +63,5 @@ def _copy(graph: torch.fx.GraphModule, given: torch.fx.Node) -> torch.fx.Node:
 
 
 def _has_history(given: torch.fx.Node) -> bool:
-    # Before it was changed, or since.
-    example = getattr(given.meta.get("grapharg"), "example", None)
-    return given.meta["example_value"].requires_grad or getattr(example, "requires_grad", False)
-
-
-def _is_copied_as_it_lies(given: torch.fx.Node) -> bool:
-    value = given.meta["example_value"]
-    return bool(torch.empty_like(value).stride() == value.stride())
+    """Before it was changed, or since."""
+    return bool(given.meta["example_value"].requires_grad) or required_grad(given)

@@ -22,7 +22,9 @@ from graphmend._torch.graphs import (
     has_effects,
     keep_for_backward,
     made_of,
+    name_of,
     passed_on,
+    required_grad,
     share_memory,
     storage_of,
     talks_to_other_processes,
@@ -31,6 +33,7 @@ from graphmend._torch.graphs import (
 from graphmend._torch.markers import marker_name
 from graphmend._torch.modes import switches_settings
 from graphmend._torch.reenact import name_on_device
+from graphmend._torch.tensors import is_copied_as_it_lies
 from graphmend._torch.tracing import TraceAgain, hooked_inputs
 
 # Copying what a graph mutates costs a pass over it; above this the checks are left as breaks instead.
@@ -194,11 +197,7 @@ def _history(value: torch.fx.Node, changes: "_Changes") -> str | None:
 def _shows_copies(value: torch.fx.Node) -> bool:
     """Whether a copy would show that it is one: by its history, by its class, or by its strides."""
     tensor = passed_on(value).meta["example_value"]
-    return (
-        isinstance(tensor, torch.nn.Parameter)
-        or bool(tensor.requires_grad)
-        or torch.empty_like(tensor).stride() != tensor.stride()
-    )
+    return isinstance(tensor, torch.nn.Parameter) or bool(tensor.requires_grad) or not is_copied_as_it_lies(tensor)
 
 
 def _copied(graph: torch.fx.GraphModule, value: torch.fx.Node) -> torch.fx.Node:
@@ -226,11 +225,11 @@ class _Changes:
         self.reshaped: dict[int, torch.Tensor] = {}
         # Where a tensor loses the history that it had, or becomes one that has one.
         self.detached = []
-        has_histories = any(_requires_grad(node) for node in nodes if node.op in ("placeholder", "get_attr"))
+        has_histories = any(required_grad(node) for node in nodes if node.op in ("placeholder", "get_attr"))
         for node in nodes:
-            if _name(node) in _DETACHING and has_histories:
+            if name_of(node) in _DETACHING and has_histories:
                 self.detached.append((self.place[node], storage_of(node.args[0])))
-            if _name(node) in _RESHAPING:
+            if name_of(node) in _RESHAPING:
                 self.reshaped[self.place[node]] = node.meta["example_value"]
             for each in changes_in_place(node):
                 self.changed.append((self.place[node], storage_of(each)))
@@ -261,10 +260,6 @@ class _Changes:
     def may_detach(self, marker: torch.fx.Node, value: torch.fx.Node) -> bool:
         at, storage = self.place[marker], storage_of(value)
         return any(i > at and each == storage for i, each in self.detached)
-
-
-def _name(node: torch.fx.Node) -> str:
-    return node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
 
 
 def remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str], goes_on: bool) -> None:
@@ -329,21 +324,14 @@ def _shares_backward(graph: torch.fx.GraphModule, changed: torch.fx.Node) -> boo
 def _is_hooked(graph: torch.fx.GraphModule, changed: torch.fx.Node) -> bool:
     """Whether somebody waits for the gradient of an input itself."""
     value = changed.meta.get("example_value")
-    keeping = [node.args[0].meta.get("example_value") for node in graph.graph.nodes if _name(node) == "retain_grad"]
+    keeping = [node.args[0].meta.get("example_value") for node in graph.graph.nodes if name_of(node) == "retain_grad"]
     return any(each is value for each in [*hooked_inputs(), *keeping])
 
 
 def _detaches_input(graph: torch.fx.GraphModule) -> bool:
     inputs = {id(node.meta.get("example_value")) for node in graph.graph.find_nodes(op="placeholder")}
-    changed = [node for node in graph.graph.nodes if _name(node) in _DETACHING]
+    changed = [node for node in graph.graph.nodes if name_of(node) in _DETACHING]
     return any(id(node.args[0].meta.get("example_value")) in inputs for node in changed)
-
-
-def _requires_grad(node: torch.fx.Node) -> bool:
-    """Whether what an input stood for when tracing began requires grad."""
-    given = node.meta.get("grapharg")
-    value = node.meta.get("example_value") if given is None else given.example
-    return isinstance(value, torch.Tensor) and value.requires_grad
 
 
 def _require_undoable(graph: torch.fx.GraphModule, facts: GraphFacts) -> None:

@@ -15,12 +15,11 @@ from typing import Any
 
 import torch
 import torch.fx
-from torch._C._dynamo.guards import compute_overlapping_tensors
 
 from graphmend._mending.transaction import Miss
 from graphmend._torch.graphs import autograd_is_watched, changes_in_place, sharing, storage_of, takes_gradients
 from graphmend._torch.markers import marker_name
-from graphmend._torch.tensors import has_symbols, memory_of
+from graphmend._torch.tensors import has_symbols, memory_of, overlapping
 from graphmend._torch.tracing import TraceAgain
 from graphmend._torch.variables import fills_memory
 
@@ -114,7 +113,7 @@ def require_together(graph: torch.fx.GraphModule, changed: Iterable[int]) -> tup
     for group in sharing(graph, changed):
         values = [node.meta["example_value"] for node in group]
         offsets = tuple(None if has_symbols(each) else each.storage_offset() for each in values)
-        together = range(len(group)) if None in offsets else sorted(compute_overlapping_tensors(values, symbolic=False))
+        together = overlapping(values)
         if len(together) > 1:
             inputs = tuple(placeholders.index(group[i]) for i in together)
             required.append(Required((), TOGETHER, "", inputs, tuple(offsets[i] for i in together)))

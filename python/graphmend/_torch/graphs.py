@@ -1,6 +1,5 @@
 """Graphs: what they change, draw and hand out, and who made their nodes."""
 
-import functools
 import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -28,21 +27,6 @@ def keep_for_backward(node: torch.fx.Node) -> None:
     node.meta["recompute"] = CheckpointPolicy.MUST_SAVE
     # Inductor's caches know graphs by their code, in which this must be seen.
     node._rename(f"kept_{node.name}")
-
-
-def has_gradients(graph: torch.fx.GraphModule) -> bool:
-    """Whether autograd records anything that a graph makes, or takes."""
-    values = [node.meta.get("example_value") for node in graph.graph.nodes]
-    return torch.is_grad_enabled() and any(isinstance(each, torch.Tensor) and each.requires_grad for each in values)
-
-
-def reads_what_it_changes(graph: torch.fx.GraphModule) -> bool:
-    """Whether a graph computes with an input that it changes, beyond the change itself."""
-    nodes = list(graph.graph.nodes)
-    inputs = {storage_of(node) for node in nodes if node.op == "placeholder"} - {None}
-    changed = {node: {storage_of(each) for each in changes_in_place(node)} & inputs for node in nodes}
-    by_any = set().union(*changed.values())
-    return any(storage_of(each) in by_any - changed[node] for node in nodes for each in node.all_input_nodes)
 
 
 def loses_number(graph: torch.fx.GraphModule) -> bool:
@@ -313,6 +297,13 @@ def _gives_back(node: torch.fx.Node) -> torch.fx.Node | None:
     return None
 
 
+def required_grad(node: torch.fx.Node) -> bool:
+    """Whether what an input stood for when tracing began requires grad."""
+    given = node.meta.get("grapharg")
+    value = node.meta.get("example_value") if given is None else given.example
+    return isinstance(value, torch.Tensor) and value.requires_grad
+
+
 def raises_in_vain(graph: torch.fx.Graph) -> bool:
     """Whether a number that nothing comes of may raise where it is computed: Dynamo leaves that out."""
     unused: set[torch.fx.Node] = set()
@@ -330,34 +321,6 @@ _DIVIDE = frozenset([operator.truediv, operator.floordiv, operator.mod])
 _NEVER_RAISE = frozenset(
     getattr(operator, name) for name in "add sub mul neg pos abs eq ne lt le gt ge and_ or_ xor not_ truth".split()
 ) | {torch.sym_max, torch.sym_min, torch.sym_not, torch.sym_float}
-
-
-@functools.cache
-def _checks_of_matrices_stay() -> bool:
-    """Whether backends keep what looks whether a matrix could be inverted, decomposed and so on. Before torch 2.12 they
-    take it for something that nothing comes of."""
-    graph = torch.fx.Graph()
-    return bool(graph.call_function(torch.ops.aten._linalg_check_errors.default).is_impure())
-
-
-def loses_checks_of_matrices(graph: torch.fx.GraphModule) -> bool:
-    """Whether something that raises in eager, of a matrix that it cannot do, would give numbers instead."""
-    return not _checks_of_matrices_stay() and any(map(_may_refuse_matrix, graph.graph.nodes))
-
-
-_TAKE_ANY_MATRIX = frozenset(
-    f"linalg_{name}"
-    for name in "cross det diagonal householder_product matmul matrix_norm multi_dot norm qr slogdet vander vecdot "
-    "vector_norm".split()
-)
-
-
-def _may_refuse_matrix(node: torch.fx.Node) -> bool:
-    if not node.op.startswith("call"):
-        return False
-    name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
-    is_known = name in _TAKE_ANY_MATRIX or name.endswith("_ex")
-    return name in ("inverse", "matrix_power", "pinverse") or (name.startswith("linalg_") and not is_known)
 
 
 def unknown_sizes(graph: torch.fx.GraphModule) -> list[torch.fx.Node]:
@@ -379,7 +342,7 @@ def may_draw(node: torch.fx.Node) -> bool:
     """Whether a node may draw random numbers, as far as its name tells."""
     if not node.op.startswith("call"):
         return False
-    name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
+    name = name_of(node)
     packet = getattr(torch.ops.aten, name.partition(".")[0], None)
     if packet is None:
         return getattr(node.target, "__module__", None) not in ("_operator", "math")

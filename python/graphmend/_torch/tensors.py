@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+from torch._C._dynamo.guards import compute_overlapping_tensors
 from torch.utils._python_dispatch import TorchDispatchMode as TorchDispatchMode
 
 
@@ -16,10 +17,22 @@ def memory_of(tensor: torch.Tensor) -> int:
     return storage
 
 
+def is_copied_as_it_lies(tensor: torch.Tensor) -> bool:
+    """Whether a copy has the same strides."""
+    return bool(torch.empty_like(tensor).stride() == tensor.stride())
+
+
 def has_symbols(tensor: torch.Tensor) -> bool:
     """Whether where a tensor lies in its memory hangs on the call."""
     places = (*tensor.shape, *tensor.stride(), tensor.storage_offset())
     return any(isinstance(each, torch.SymInt) for each in places)
+
+
+def overlapping(tensors: list[torch.Tensor]) -> list[int]:
+    """Which of some tensors that share their memory overlap with another, or may if they lie elsewhere in it."""
+    if any(map(has_symbols, tensors)):
+        return list(range(len(tensors)))
+    return sorted(compute_overlapping_tensors(tensors, symbolic=False))
 
 
 @contextlib.contextmanager

@@ -17,7 +17,7 @@ from torch._dynamo.variables.misc import PythonModuleVariable
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 from graphmend._torch.graphs import storage_of
-from graphmend._torch.tensors import memory_of
+from graphmend._torch.tensors import is_copied_as_it_lies, memory_of
 from graphmend._torch.tracing import is_ours, on_variables
 
 # Older versions of torch have no way to bring a variable up to date.
@@ -101,7 +101,7 @@ def fills_memory(tensor: torch.Tensor) -> bool:
         tensor.storage_offset() == 0
         and tensor.untyped_storage().nbytes() == size
         and not _overlaps(tensor)
-        and torch.empty_like(tensor).stride() == tensor.stride()
+        and is_copied_as_it_lies(tensor)
     )
 
 
