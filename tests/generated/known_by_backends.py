@@ -15,6 +15,8 @@ from .values import TensorValue
 
 # What has an infinite derivative somewhere.
 _STEEP = re.compile(r"/ \w+\.floor\(|sqrt\(|log\(|reciprocal\(")
+# What changes a tensor.
+_IN_PLACE = re.compile(r"[a-z]_\(|\] [-+*/]?= |out=|[-+*/]= ")
 
 
 def functional_backward(difference: Difference, program: Program) -> bool:
@@ -38,6 +40,17 @@ def hook_without_gradient(difference: Difference, program: Program) -> bool:
     if difference.place == "backward":
         return difference.expected == "done" and difference.seen in raised
     return "grad" in difference.path and any(seen.backward in raised for seen in program.seen[: call + 1])
+
+
+def kept_and_changed(difference: Difference, program: Program) -> bool:
+    call = difference.path[0]
+    assert isinstance(call, int)
+    if program.rules == Rules() or _IN_PLACE.search(program.text) is None:
+        return False
+    if difference.place == "backward":
+        return (difference.expected, difference.seen) == ("done", "raised RuntimeError")
+    refused = [seen.backward == "raised RuntimeError" for seen in program.seen[: call + 1]]
+    return "grad" in difference.path and any(refused)
 
 
 def _is_number(difference: Difference, program: Program) -> bool:

@@ -18,6 +18,7 @@ from .known_by_backends import (
     functional_backward,
     hook_without_gradient,
     infinite_derivative,
+    kept_and_changed,
     layout,
     layout_numbers,
     shared_inputs,
@@ -269,6 +270,14 @@ KNOWN = [
         "the same, where a derivative on the way is infinite: zero times that is NaN",
         infinite_derivative,
         anywhere=True,
+    ),
+    Known(
+        "kept-and-changed",
+        "the same: what only the derivatives of such outputs need is asked for as well, and may have been changed in"
+        " place behind a break that stays. Backward raises then, in plain `torch.compile` too where it has them in one"
+        " graph, and eager's does not",
+        kept_and_changed,
+        shows_breaks=True,
     ),
     Known(
         "shared-inputs",

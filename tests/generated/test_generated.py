@@ -30,7 +30,7 @@ from generated.reduce import candidates, reduce_program
 from generated.values import Describer
 from generated.workers import Crash, Died, run_tasks
 
-PROGRAMS = int(os.environ.get("GRAPHMEND_PROGRAMS", "200"))
+PROGRAMS = int(os.environ.get("GRAPHMEND_PROGRAMS", "300"))
 AOT_PROGRAMS = int(os.environ.get("GRAPHMEND_AOT_PROGRAMS", "12"))
 INDUCTOR_PROGRAMS = int(os.environ.get("GRAPHMEND_INDUCTOR_PROGRAMS", "20"))
 JOBS = os.cpu_count() or 1
@@ -104,7 +104,7 @@ def test_programs_are_the_same_after_mending(backend: str, count: int) -> None:
     summary = run_campaign(dataclasses.replace(MENDED, backend=backend, batch=batch, limit=240.0), range(count))
     assert summary.programs == count
     assert [(f.index, f.kind, f.text) for f in summary.failures] == []
-    if backend == "eager" and count >= 200:
+    if backend == "eager" and count >= 300:
         assert all(summary.mended[mend] for mend in ("postpone", "check", "select"))
         assert summary.misses > 0
 

@@ -112,6 +112,25 @@ def test_what_is_shown_in_inference_mode_has_no_history(backend: str) -> None:
 
 
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_nothing_made_in_inference_mode_has_a_history(backend: str) -> None:
+    """AOTAutograd gives it one, inside of `enable_grad`."""
+
+    def made(x: Any) -> Any:
+        with torch.enable_grad():
+            print("before")
+            y = x * 2
+        return y, y[0], x, x[0]
+
+    x = leaf()
+    with redirect_stdout(io.StringIO()), torch.inference_mode():
+        expected, seen = made(x), mended_compile(made, backend=backend, fullgraph=True)(x)
+    assert [each.requires_grad for each in expected] == [each.requires_grad for each in seen]
+    assert [each.is_inference() for each in expected] == [each.is_inference() for each in seen]
+    assert seen[2] is x
+    assert seen[1].untyped_storage().data_ptr() == seen[0].untyped_storage().data_ptr()
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
 def test_what_is_shown_twice_is_one_object(backend: str) -> None:
     kept: list[Any] = []
 

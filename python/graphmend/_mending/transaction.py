@@ -133,8 +133,8 @@ class Plan:
             if results is None:
                 raise Miss(raised=True) from None
             raise Miss(learnt=self._learn(results)) from None
-        if self.copies and torch.is_inference_mode_enabled():
-            results = self._out_of_inference_mode(args, results)
+        if torch.is_inference_mode_enabled():
+            results = self._as_in_inference_mode(args, results)
         try:
             self._deliver(results)
         except Miss:
@@ -165,9 +165,13 @@ class Plan:
         for i in self.mutated:
             working[i] = _copy_of(working[i])
 
-    def _out_of_inference_mode(self, args: Sequence[Any], results: Sequence[Any]) -> Sequence[Any]:
-        """A view of an input is what that is; its copy is made in the mode that rules."""
-        made = list(results)
+    def _as_in_inference_mode(self, args: Sequence[Any], results: Sequence[Any]) -> Sequence[Any]:
+        """Nothing that is made in it has a history, but AOTAutograd gives it one inside of `enable_grad`. A view of an
+        input is what that is; its copy is made in the mode that rules."""
+        made = [
+            each.detach() if isinstance(each, torch.Tensor) and each.is_inference() and each.grad_fn else each
+            for each in results
+        ]
         with torch.inference_mode(False):
             for output, i in self.copies.items():
                 if not args[i].is_inference():
