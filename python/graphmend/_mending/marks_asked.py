@@ -46,7 +46,7 @@ def traces_gradients() -> bool:
     return True
 
 
-@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+@assume_constant_result
 def mends_apply() -> bool:
     backend = own_backend()
     if backend is None or backend.frame.plain:
@@ -63,7 +63,7 @@ def mends_apply() -> bool:
     return reason is None
 
 
-@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+@assume_constant_result
 def decline(site: str, reason: str) -> bool:
     """Says why a place is left as it is, for the report."""
     backend = own_backend()
@@ -72,14 +72,14 @@ def decline(site: str, reason: str) -> bool:
     return False
 
 
-@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+@assume_constant_result
 def is_declined(site: str) -> bool:
     """Whether a place is left as it is for good."""
     backend = own_backend()
     return backend is None or site in backend.declined
 
 
-@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+@assume_constant_result
 def trace_again_without(site: str, reason: str) -> bool:
     backend = own_backend()
     if backend is not None:
@@ -87,10 +87,17 @@ def trace_again_without(site: str, reason: str) -> bool:
     raise TraceAgain(restart_reason=reason)
 
 
-@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
-def carries() -> bool:
+@assume_constant_result
+def may_carry() -> bool:
+    """Whether the graph may carry a marker of a mend."""
     backend = own_backend()
-    if backend is None:
+    if backend is None or not mends_apply():
         return False
     backend.frame.trouble = backend.learnt(traced_code()).cannot_carry
     return backend.frame.trouble is None
+
+
+@assume_constant_result
+def may_mend(site: str) -> bool:
+    """Whether it may carry that of the mend of a place. One question, because each takes time in a trace."""
+    return may_carry() and not is_declined(site)

@@ -19,7 +19,7 @@ if np is not None:
         _DTYPES[getattr(torch, _name)] = np.dtype(_name)
 
 
-@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+@assume_constant_result
 def speculates() -> bool:
     """Whether values are predicted."""
     backend = own_backend()
@@ -47,7 +47,7 @@ def to_bytes(site: str, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any
     return (_bytes_of(tuple(numbers), str(tensor.dtype)),) if not any(x != x for x in numbers) else None
 
 
-@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+@assume_constant_result
 def _bytes_of(numbers: tuple[Any, ...], dtype: str) -> bytes:
     return np.array(numbers, dtype=dtype.removeprefix("torch.")).tobytes()
 

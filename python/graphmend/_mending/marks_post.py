@@ -9,7 +9,7 @@ import torch
 
 from graphmend._mending import effects, mended_code, replay, talkers
 from graphmend._mending.kept import keep
-from graphmend._mending.marks_asked import carries, is_declined, mends_apply, own_backend, trace_again_without
+from graphmend._mending.marks_asked import may_carry, may_mend, mends_apply, own_backend, trace_again_without
 from graphmend._mending.stack import Caller
 from graphmend._mending.values import describe, describe_mode, describe_stack
 from graphmend._torch.exact import FIRST_ROUNDED
@@ -24,7 +24,7 @@ from graphmend._torch.tracing import (
 from graphmend._torch.variables import was_read
 
 
-@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+@assume_constant_result
 def _stack_of(site: str) -> str:
     """For an effect that asks who called it: the functions around it, as far as they are traced."""
     backend = own_backend()
@@ -38,7 +38,7 @@ def _stack_of(site: str) -> str:
     return describe_stack(effects.keep_stack(callers[:-1]))
 
 
-@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+@assume_constant_result
 def _stays_for(site: str) -> str:
     """Why a statement would show something else after the graph, if it would."""
     if own_backend() is None:
@@ -53,24 +53,24 @@ def _stays_for(site: str) -> str:
 def tracing() -> bool:
     """Whether this is being traced for a call that graphmend owns. In eager only while something runs again."""
     if torch.compiler.is_dynamo_compiling():
-        return bool(mends_apply())
+        return mends_apply()
     return replay.active()
 
 
 def checks() -> bool:
     """Whether a test may be predicted here; otherwise the user's own text breaks the graph as it always did."""
-    return bool(torch.compiler.is_dynamo_compiling()) and bool(mends_apply()) and bool(carries())
+    return torch.compiler.is_dynamo_compiling() and may_carry()
 
 
 def asks(site: str) -> bool:
     """Whether the test at the site may be predicted, or what is compared in it."""
-    return checks() and not is_declined(site)
+    return torch.compiler.is_dynamo_compiling() and may_mend(site)
 
 
 def posts(site: str) -> bool:
     """Whether the statement at the site is carried out of the graph; asked before its arguments are evaluated."""
     if torch.compiler.is_dynamo_compiling():
-        return bool(mends_apply()) and bool(carries()) and not is_declined(site)
+        return may_mend(site)
     return replay.waits_for(site)
 
 
@@ -82,7 +82,7 @@ def post(site: str, *values: Any) -> bool:
         return True
     # A break among the arguments may have ended the graph that was asked about; or the statement runs again, and it is
     # a later time that it was delivered.
-    if not is_traced or not posts(site):
+    if not is_traced or not may_mend(site):
         _tell(site, *values)
         return True
     reason = _stays_for(site)
@@ -108,7 +108,7 @@ def _tell(site: str, *values: Any) -> None:
 def talker(site: str, name: str, receiver: object) -> object:
     """The key by which what a statement talks through is found again; the trace begins anew if it does more. Itself,
     where nothing is traced."""
-    if not torch.compiler.is_dynamo_compiling() or not posts(site):
+    if not torch.compiler.is_dynamo_compiling() or not may_mend(site):
         return receiver
     return str(_key_of(site, name, receiver))
 
@@ -123,7 +123,10 @@ def _key_of(site: str, name: str, receiver: object) -> str:
 
 
 def as_flag(value: torch.Tensor) -> torch.Tensor:
-    return value.detach().reshape(()) != 0
+    """The truth of a tensor of one element, in memory of its own. Each operator takes time in a trace."""
+    if value.requires_grad:
+        value = value.detach()
+    return (value if value.dim() == 0 else value.reshape(())) != 0
 
 
 def as_tensor(test: Any) -> Any:

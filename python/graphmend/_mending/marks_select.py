@@ -10,7 +10,7 @@ from graphmend._mending.marks_post import as_flag, asks, checks
 from graphmend._torch.tracing import assume_constant_result
 
 
-@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+@assume_constant_result
 def _note_selected(site: str) -> bool:
     backend = own_backend()
     if backend is not None:
@@ -23,7 +23,7 @@ def may_select(site: str) -> bool:
     return asks(site) and not _breaks_inside(site)
 
 
-@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+@assume_constant_result
 def _breaks_inside(site: str) -> bool:
     """Whether the graph would end among the sides, where it may: they would be joined outside of it."""
     backend = own_backend()

@@ -45,7 +45,7 @@ _EXACT_TO = {
 _UNFIT = "no other call does the same with these operands"
 
 
-@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+@assume_constant_result
 def _note(site: str, is_drawn: bool = False) -> bool:
     """For the report: the substitute is part of the graph; and whether it is a number that is drawn."""
     backend = own_backend()
@@ -56,7 +56,7 @@ def _note(site: str, is_drawn: bool = False) -> bool:
 
 
 def _applies(site: str) -> bool:
-    return torch.compiler.is_dynamo_compiling() and bool(mends_apply()) and not is_declined(site)
+    return torch.compiler.is_dynamo_compiling() and mends_apply() and not is_declined(site)
 
 
 def method(site: str, name: str, owner: Any, *args: Any, **kwargs: Any) -> Any:
@@ -115,7 +115,7 @@ def iterated(site: str, values: Any) -> Any:
     return values
 
 
-@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+@assume_constant_result
 def _is_absent(name: str) -> bool:
     return is_absent(name)
 
@@ -216,7 +216,7 @@ def _has(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     return (_of_slices(args[1]),)
 
 
-@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+@assume_constant_result
 def _of_slices(name: str) -> bool:
     # Not of their class, which has more.
     return hasattr(slice(None), name)
@@ -250,7 +250,7 @@ def _show(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
     return (_shown_config(),) if called is torch.__config__.show and not args and not kwargs else None
 
 
-@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+@assume_constant_result
 def _shown_config() -> str:
     return str(torch.__config__.show())
 

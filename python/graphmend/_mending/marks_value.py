@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from graphmend._mending import speculate
-from graphmend._mending.marks_asked import carries, decline, mends_apply, own_backend
+from graphmend._mending.marks_asked import decline, may_carry, own_backend
 from graphmend._mending.marks_post import as_flag, as_tensor
 from graphmend._torch.exact import FIRST_ROUNDED
 from graphmend._torch.modes import saved_tensors_have_hooks
@@ -14,7 +14,7 @@ from graphmend._torch.tracing import TraceAgain, assume_constant_result, last_wa
 from graphmend._torch.variables import is_module
 
 
-@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+@assume_constant_result
 def _learn(site: str) -> str:
     """Predicts the value that was just marked as wanted; the name of the prediction, or nothing if there is none."""
     backend = own_backend()
@@ -53,19 +53,14 @@ def _learn(site: str) -> str:
     return key
 
 
-@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+@assume_constant_result
 def _item(text: str, i: int) -> Any:
     return speculate.decode(text)[i]
 
 
-def _without_source(value: Any) -> Any:
-    """The same number; Dynamo does not ask any more where it came from."""
-    return (value is True) if isinstance(value, bool) else value * 1
-
-
 def expect(site: str, tensor: torch.Tensor) -> Any:
     """The value that is predicted for a tensor, compared after the graph; None if none is."""
-    if not torch.compiler.is_dynamo_compiling() or not mends_apply() or not carries():
+    if not torch.compiler.is_dynamo_compiling() or not may_carry():
         return None
     if tensor.numel() > speculate.MAX_ELEMENTS:
         decline(site, "its value has too many elements to be predicted")
@@ -75,20 +70,20 @@ def expect(site: str, tensor: torch.Tensor) -> Any:
     if key == "":
         return None
     text = getattr(speculate.PREDICTIONS, key)
-    # Built in the trace, so that each call has a list of its own.
-    items = [_without_source(_item(text, i)) for i in range(tensor.numel())]
-    value = _nested(items, tensor.shape, 0, 0)
-    torch.ops.graphmend.predicted(key, text, tensor, _differs(tensor.detach(), items))
+    value = _listed(text, tensor.shape, 0, 0)
+    torch.ops.graphmend.predicted(key, text, tensor, _differs(tensor, value))
     return value
 
 
-def _differs(actual: torch.Tensor, items: list[Any]) -> torch.Tensor:
-    """Whether a tensor's elements are others than these."""
+def _differs(actual: torch.Tensor, value: Any) -> torch.Tensor:
+    """Whether a tensor has another value, as `tolist` gives it."""
+    if actual.requires_grad:
+        actual = actual.detach()
     if actual.dtype == torch.bool and actual.dim() == 0:
         # Inductor cannot compare the truth of a symbol with a constant. The result is a tensor of its own.
         differs = torch.logical_not(actual)
-        return differs if items[0] else torch.logical_not(differs)
-    expected = torch.tensor(items, dtype=actual.dtype, device=actual.device).reshape(actual.shape)
+        return differs if value else torch.logical_not(differs)
+    expected = torch.tensor(value, dtype=actual.dtype, device=actual.device).reshape(actual.shape)
     if actual.is_complex():
         actual, expected = torch.view_as_real(actual.resolve_conj()), torch.view_as_real(expected)
     differs = actual != expected
@@ -99,12 +94,14 @@ def _differs(actual: torch.Tensor, items: list[Any]) -> torch.Tensor:
     return differs.any()
 
 
-def _nested(items: list[Any], shape: tuple[int, ...], dim: int, start: int) -> Any:
-    """Items as `tolist` nests them."""
+def _listed(text: str, shape: tuple[int, ...], dim: int, start: int) -> Any:
+    """The items of a prediction as `tolist` nests them. Built in the trace: each call has a list of its own."""
     if dim == len(shape):
-        return items[start]
+        item = _item(text, start)
+        # The same number; Dynamo does not ask any more where it came from.
+        return (item is True) if isinstance(item, bool) else item * 1
     step = math.prod(shape[dim + 1 :])
-    return [_nested(items, shape, dim + 1, start + i * step) for i in range(shape[dim])]
+    return [_listed(text, shape, dim + 1, start + i * step) for i in range(shape[dim])]
 
 
 def value(site: str, kind: str, tensor: Any) -> Any:
@@ -301,7 +298,7 @@ def is_plain_tensor(value: Any) -> bool:
     return type(value) is torch.Tensor or type(value) is torch.nn.Parameter
 
 
-@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+@assume_constant_result
 def _captures_numbers() -> bool:
     return bool(torch._dynamo.config.capture_scalar_outputs)
 

@@ -34,7 +34,7 @@ _NO_GRAD = "g"
 _DEFAULT = "d"
 
 # What is shown in the same way, or comes out of a graph as what it is.
-_TENSORS = (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
+_TENSORS = (torch.nn.Parameter, torch.nn.Buffer)
 
 
 class Place(NamedTuple):
@@ -48,26 +48,35 @@ class Place(NamedTuple):
     default: torch.dtype
 
 
-@assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+@assume_constant_result
 def _number_of(kind: type) -> str:
     return str(keep(kind))
 
 
 def describe(value: Any, spec: list[str], ints: list[int], tensors: list[torch.Tensor], met: list[Any]) -> bool:
     """Appends what is needed to rebuild the value; False if it cannot travel. `met` are lists and dicts so far."""
-    if value is None or value is True or value is False or type(value) is str:
-        spec.append(_CONSTANT + _quote(value))
+    # What is most often shown comes first: each question takes time in a trace.
+    kind = type(value)
+    if kind is torch.Tensor:
+        spec.append(_TENSOR)
+        tensors.append(value)
         return True
-    if type(value) is int:
+    if kind is str:
+        spec.append(_CONSTANT + "s" + str(len(value)) + ";" + value)
+        return True
+    if kind is int:
         spec.append(_INT)
         ints.append(value)
         return True
-    if type(value) is float:
+    if kind is float:
         spec.append(_FLOAT)
         tensors.append(torch.tensor(value, dtype=torch.float64))
         return True
+    if value is None or value is True or value is False:
+        spec.append(_CONSTANT + ("N;" if value is None else "T;" if value is True else "F;"))
+        return True
     if isinstance(value, torch.Tensor):
-        if type(value) not in _TENSORS and not is_traceable_wrapper_subclass(value):
+        if kind not in _TENSORS and not is_traceable_wrapper_subclass(value):
             # It comes out of a graph without its class.
             return False
         spec.append(_TENSOR)
@@ -76,19 +85,19 @@ def describe(value: Any, spec: list[str], ints: list[int], tensors: list[torch.T
     if isinstance(value, torch.Size):
         spec.append(_SIZE + str(len(value)) + ";")
         return _describe_all(value, spec, ints, tensors, met)
-    if type(value) is tuple:
+    if kind is tuple:
         spec.append(_TUPLE + str(len(value)) + ";")
         return _describe_all(value, spec, ints, tensors, met)
-    if type(value) is list or type(value) is dict:
+    if kind is list or kind is dict:
         for number, each in enumerate(met):
             if each is value:
                 spec.append(_AGAIN + str(number) + ";")
                 return True
         met.append(value)
-    if type(value) is list:
+    if kind is list:
         spec.append(_LIST + str(len(value)) + ";")
         return _describe_all(value, spec, ints, tensors, met)
-    if type(value) is dict:
+    if kind is dict:
         spec.append(_DICT + str(len(value)) + ";")
         for key, item in value.items():
             if not describe(key, spec, ints, tensors, met) or not describe(item, spec, ints, tensors, met):
@@ -113,17 +122,6 @@ def _describe_all(values: Any, spec: list[str], ints: list[int], tensors: list[t
         if not describe(value, spec, ints, tensors, met):
             return False
     return True
-
-
-def _quote(value: str | bool | None) -> str:
-    if value is None:
-        return "N;"
-    if value is True:
-        return "T;"
-    if value is False:
-        return "F;"
-    assert isinstance(value, str)
-    return "s" + str(len(value)) + ";" + value
 
 
 def describe_stack(number: int) -> str:

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 from types import CodeType
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 import torch._dynamo
@@ -32,11 +32,16 @@ from torch.utils._device import DeviceContext
 from graphmend._torch.frames import own_code
 from graphmend._torch.markers import marker_name
 
-# A function that Dynamo calls while it traces; what it returns is a constant of the trace.
-assume_constant_result = torch._dynamo.assume_constant_result
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _TAKES_OBJECTS = "_graphmend_takes_objects"
 _TAKES_VARIABLES = "_graphmend_takes_variables"
+
+
+def assume_constant_result(function: _Function) -> _Function:
+    """A function that Dynamo calls while it traces; what it returns is a constant of the trace."""
+    made: _Function = torch._dynamo.assume_constant_result(function)
+    return made
 
 
 def takes_objects(function: Callable[..., str]) -> Callable[..., str]:
