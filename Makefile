@@ -133,6 +133,11 @@ bench-compile: build-release .venv/ready ## cost of compile where nothing is men
 	$(step) "cost of compile"
 	@$(in_checkout) -m bench.compile_cost $(ARGS)
 
+.PHONY: bench-mend
+bench-mend: build-release .venv/ready ## from a request to mended text, beside CPython, in bench/results/mend.md
+	$(step) "mends"
+	@$(in_checkout) -m bench.mend --output bench/results/mend.md $(ARGS)
+
 .PHONY: table2
 table2: build-release .venv/ready ## the paper's rows: plain, Dynamo's settings, mended, in bench/results/table2.md
 	$(step) "the paper's rows"

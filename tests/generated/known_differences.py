@@ -1,7 +1,8 @@
 """Where plain torch.compile 2.13 itself differs from eager. A mended program may do there what either of them does.
 
 Each entry has a name, the reason, and a test that is as narrow as the reason allows (in the known_by files). judge.py
-sees to it that plain torch.compile really gives the same value in the same place.
+sees to it that plain torch.compile really gives the same value in the same place; but for entries that say `anywhere`,
+or `shows_breaks` where breaks are left: those hang on what is in one graph, and plain has it in several.
 """
 
 from __future__ import annotations

@@ -382,6 +382,29 @@ def test_gradients_are_those_of_the_side_that_was_meant(program: Callable[..., A
     assert kinds == ({"select"} if program is from_the_same else {"speculate"} if speculate else set())
 
 
+def with_no_number(w: Any, v: Any) -> Any:
+    """Where the second side is not meant it is not a number, in every element."""
+    noise = (w - 3) / (w - 3)
+    return w * 2 if w.sum() < 5 else w + noise.detach()
+
+
+def with_infinite_values(w: Any, v: Any) -> Any:
+    large = (w.detach() - w.detach()).reciprocal()
+    return w + large if w.sum() > 50 else -w
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
+@pytest.mark.parametrize("program", [with_no_number, with_infinite_values])
+def test_what_is_not_a_number_on_the_other_side_does_not_reach_the_gradient(
+    program: Callable[..., Any], backend: str
+) -> None:
+    """Both sides are computed: the sum with what is not a number has a gradient of one, which zero leaves zero."""
+    compiled = mended_compile(program, backend=backend, speculate=False)
+    for values in ([3.0, 0.0, 1.0], [3.0, 4.0, 5.0], [0.0, 1.0, 2.0]):
+        assert gradients(compiled, values) == gradients(program, values)
+    assert {entry.mend for entry in compiled.report.mended} == {"select"} and not compiled.report.left
+
+
 def test_what_is_changed_before_the_backward_is_no_concern_of_the_other_side() -> None:
     def program(h: Any) -> Any:
         return h.clamp(max=1.0) if h.sum() > 3 else h + 1

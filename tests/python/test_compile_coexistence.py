@@ -103,6 +103,30 @@ def test_script_and_trace() -> None:
         assert torch.equal(make(scripted, backend="eager")(X), X + 1)
 
 
+def test_functions_of_numbas_are_left_alone() -> None:
+    numba = pytest.importorskip("numba")
+
+    @numba.njit  # type: ignore[untyped-decorator,unused-ignore]
+    def total(values: Any) -> Any:
+        found = 0.0
+        for value in values:
+            if value > 1:
+                found += value
+        return found
+
+    def scaled(x: Any) -> Any:
+        print("scaled", x.sum())
+        return x * total(x.numpy())
+
+    row, code = X[1], total.py_func.__code__
+    same_program(scaled, [(row,), (row * 2,), (row,)], __file__, frames=False)
+    assert total.py_func.__code__ is code and len(total.signatures) == 1
+    # And one that is compiled itself.
+    for make in (torch.compile, mended_compile):
+        torch._dynamo.reset()
+        assert make(total, backend="eager")(row.numpy()) == total(row.numpy())
+
+
 class Model(torch.nn.Module):  # type: ignore[misc,unused-ignore]
     def __init__(self) -> None:
         super().__init__()

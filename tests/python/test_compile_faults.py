@@ -6,6 +6,7 @@ Either the call does what eager does, or it raises and has done nothing. There i
 from __future__ import annotations
 
 import logging
+import random
 import warnings
 from collections.abc import Callable
 from types import FunctionType
@@ -22,6 +23,7 @@ from faulty_calls import InjectedError, Switch, failing
 
 from graphmend._mending import effects, frames
 from graphmend._mending.compile import compile as mended_compile
+from graphmend._torch.modes import Modes
 
 # torch warns on its own account.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -141,6 +143,36 @@ def test_saving_the_random_state_fails() -> None:
         for x in (GOOD, BAD, GOOD):
             pair.call(x, failing("get_rng_state", 1, late, torch))
             pair.repair()
+
+
+@pytest.mark.parametrize(("owner", "name"), [(torch, "set_rng_state"), (Modes, "restore")])
+@pytest.mark.parametrize("late", [False, True])
+def test_putting_back_fails(owner: Any, name: str, late: bool) -> None:
+    """The check has failed, and then what undoes the call does."""
+    pair = Pair()
+    for x in (GOOD, BAD, GOOD):
+        assert pair.call(x, failing(name, 1, late, owner))
+        pair.repair()
+
+
+class Draws(torch.nn.Module):  # type: ignore[misc,unused-ignore]
+    """A number of Python's, in front of a check."""
+
+    def forward(self, x: Any) -> Any:
+        y = x + random.random()
+        if y.max() > 100:
+            raise ValueError("too large")
+        return y
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_putting_pythons_random_state_back_fails(late: bool) -> None:
+    pair = faulty_calls.Pair(Draws, __file__, backend="eager", fullgraph=True)
+    # While it compiles, Dynamo puts it back itself.
+    for x in (GOOD, BAD, GOOD):
+        assert pair.call(x)
+    for x in (GOOD, BAD, GOOD):
+        assert pair.call(x, failing("setstate", 1, late, random))
 
 
 @pytest.mark.parametrize("nth", [1, 2, 3, 4])

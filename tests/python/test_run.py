@@ -321,6 +321,39 @@ MODEL = """
 
 
 @needs_torch
+def test_a_module_is_run_with_one_package_mended_and_a_page(tmp_path: Path) -> None:
+    tells = """
+        def tell(x):
+            print("told", x.sum())
+            return x + 1
+    """
+    main = """
+        import sys
+        import torch
+        sys.path.append("../site-packages")
+        import mended, other
+
+        @torch.compile(backend="eager")
+        def step(x):
+            print("step")
+            return other.tell(mended.tell(x))
+
+        print(__name__, sys.argv[1:], step(torch.ones(3)))
+    """
+    for name, text in {"inside/__init__.py": "", "inside/main.py": main}.items():
+        write(tmp_path / "program", name, text)
+    for name in ("mended.py", "other.py"):
+        write(tmp_path / "site-packages", name, tells)
+    words = ("-m", "inside.main", "--report", "mine")
+    plain = python(tmp_path / "program", *words)
+    done = graphmend(tmp_path / "program", "run", "--packages", "mended", "--report", "out.html", *words)
+    assert (done.stdout, done.returncode) == (plain.stdout, 0) and plain.stdout.startswith("step\ntold")
+    assert "3 places broke, 2 mended, 1 left" in done.stderr
+    page = (tmp_path / "program/out.html").read_text(encoding="utf-8")
+    assert "1 place of 3 still breaks the graph" in page and "other.py" in page and "captured in the graphs" in page
+
+
+@needs_torch
 def test_a_program_with_torch_is_mended_and_reported_with_its_children(tmp_path: Path) -> None:
     write(tmp_path, "model.py", MODEL)
     done = graphmend(tmp_path, "run", "--report", "out.json", "model.py", "spawn", "fail")

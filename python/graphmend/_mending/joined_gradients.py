@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from graphmend._torch.graphs import is_torch_function, name_of, storage_of
+from graphmend._torch.graphs import is_of_torch, is_torch_function, name_of, storage_of
 
 # Their derivatives only pass on, move, mask or sum what comes back.
 _KEEPS_ZERO = frozenset(
@@ -85,7 +85,7 @@ def _requires_grad(value: Any) -> bool:
 
 def _keeps_zero(node: torch.fx.Node) -> bool:
     name = name_of(node)
-    if node.op == "call_function" and not (is_torch_function(node.target) and _is_of_torch(node.target)):
+    if node.op == "call_function" and not (is_torch_function(node.target) and is_of_torch(node.target)):
         return False
     if name == "getitem" and not isinstance(node.args[0].meta["example_value"], torch.Tensor):
         # One of several results: what made them sees the zero beside the gradients of the others.
@@ -94,12 +94,6 @@ def _keeps_zero(node: torch.fx.Node) -> bool:
         by = [each for each in node.args if not isinstance(each, torch.fx.Node)]
         return len(by) == 1 and (name == "mul" or by[0] is node.args[1]) and _scales_zero(node, name, by[0])
     return name in _KEEPS_ZERO and "alpha" not in node.kwargs
-
-
-def _is_of_torch(target: Any) -> bool:
-    """Whether no operator of the user's: it may have any name, and any derivative."""
-    is_operator = isinstance(target, (torch._ops.OpOverload, torch._ops.OpOverloadPacket))
-    return not is_operator or str(target).startswith(("aten.", "prims."))
 
 
 def _scales_zero(node: torch.fx.Node, name: str, by: Any) -> bool:

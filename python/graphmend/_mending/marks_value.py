@@ -10,7 +10,13 @@ from graphmend._mending.marks_asked import decline, may_carry, own_backend
 from graphmend._mending.marks_post import as_flag, as_tensor
 from graphmend._torch.exact import FIRST_ROUNDED
 from graphmend._torch.modes import saved_tensors_have_hooks
-from graphmend._torch.tracing import TraceAgain, assume_constant_result, last_wanted, trace_attempt
+from graphmend._torch.tracing import (
+    TraceAgain,
+    assume_constant_result,
+    captures_numbers,
+    last_wanted,
+    trace_attempt,
+)
 from graphmend._torch.variables import is_module
 
 
@@ -298,14 +304,9 @@ def is_plain_tensor(value: Any) -> bool:
     return type(value) is torch.Tensor or type(value) is torch.nn.Parameter
 
 
-@assume_constant_result
-def _captures_numbers() -> bool:
-    return bool(torch._dynamo.config.capture_scalar_outputs)
-
-
 def _position(site: str, key: torch.Tensor) -> Any:
     """A position that a tensor says: itself, where it becomes a symbol, else as it is predicted."""
-    return key if _captures_numbers() else index(site, None, key)
+    return key if captures_numbers() else index(site, None, key)
 
 
 def _is_position(key: Any) -> bool:

@@ -13,8 +13,9 @@ from typing import Any
 import torch
 import torch.fx
 
+from graphmend._torch.graphs import NUMBERS_TO_TENSORS
+
 _SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
-_MAKERS = (torch.tensor, torch.scalar_tensor, torch._refs.tensor)
 
 
 @dataclass
@@ -44,7 +45,7 @@ def take_numbers(graph: torch.fx.GraphModule) -> Apart | None:
         if _is_float(node) or (_is_computed(node) and made.issuperset(_symbols(node))):
             made.add(node)
     hangs = {node for node in made if any(_is_float(each) for each in _ancestors(node, made))}
-    positions = [k for k, node in enumerate(output.args[0]) if node in hangs and node.target in _MAKERS]
+    positions = [k for k, node in enumerate(output.args[0]) if node in hangs and node.target in NUMBERS_TO_TENSORS]
     if not positions:
         return None
     taken = [output.args[0][k] for k in positions]
@@ -76,7 +77,7 @@ def _is_computed(node: torch.fx.Node) -> bool:
     """Whether a node computes with numbers alone, or makes one tensor of a number."""
     if node.op != "call_function":
         return False
-    if node.target in _MAKERS:
+    if node.target in NUMBERS_TO_TENSORS:
         return len(node.args) == 1 and node.kwargs == {"dtype": torch.float64}
     # Of `torch.sym_max` and its like, and of `math`, Python's numbers make Python's numbers too.
     module, name = getattr(node.target, "__module__", None), getattr(node.target, "__name__", "")
@@ -111,7 +112,7 @@ def _function(nodes: Sequence[torch.fx.Node], outputs: Sequence[torch.fx.Node]) 
     for node in nodes:
         if node.op == "placeholder" or node in needed:
             copies[node] = apart.node_copy(node, copies.__getitem__)
-            if node.target in _MAKERS:
+            if node.target in NUMBERS_TO_TENSORS:
                 copies[node].target = torch.scalar_tensor
     apart.output(tuple(copies[node] for node in outputs))
     made: Callable[..., Any] = torch.fx.GraphModule({}, apart).forward

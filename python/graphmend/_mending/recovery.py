@@ -10,7 +10,7 @@ import torch
 
 from graphmend._mending import mended_code, replay, speculate
 from graphmend._mending.backend import MendedBackend
-from graphmend._mending.transaction import Miss
+from graphmend._mending.transaction import Miss, put_back
 from graphmend._reporting.report import Report
 from graphmend._torch.frames import all_positional, drop_compiled, set_eval_frame, skip_code, stand_between
 from graphmend._torch.modes import saved_tensors_have_hooks
@@ -62,7 +62,7 @@ class Recovery:
         try:
             self.report.misses += 1
             if state is not None:
-                random.setstate(state)
+                put_back(random.setstate, state)
             if missed.error is None:
                 result = self.run_code(self.code, closure, values)
                 if not missed.learnt:

@@ -4,7 +4,7 @@
       all as predicted: commit the mutations, return
       otherwise, or if the graph or an effect raised: throw the copies away, put the random state back, raise `Miss`
 
-The frame around the graph (`frames.Recovery`) answers a `Miss` by running the user's own code in eager, which is
+The frame around the graph (`recovery.Recovery`) answers a `Miss` by running the user's own code in eager, which is
 always right.
 """
 
@@ -122,14 +122,14 @@ class Plan:
                 for seen in self.seen:
                     speculate.hit(seen.key, seen.text)
         except StopRecomputation:
-            modes.restore()
+            put_back(modes.restore)
             raise
         except Exception:
             missed = True
         if missed:
             # It may have raised inside of `no_grad`, say, or have ended there.
-            modes.restore()
-            set_random_state(before)
+            put_back(modes.restore)
+            put_back(set_random_state, before)
             if results is None:
                 raise Miss(raised=True) from None
             raise Miss(learnt=self._learn(results)) from None
@@ -138,8 +138,8 @@ class Plan:
         try:
             self._deliver(results)
         except Miss:
-            modes.restore()
-            set_random_state(before)
+            put_back(modes.restore)
+            put_back(set_random_state, before)
             raise
         return self._commit(args, working, results)
 
@@ -203,12 +203,7 @@ class Plan:
         for output, i in self.given_back.items():
             returned[output] = args[i]
         for i in self.mutated:
-            value = results[self.made[i]] if i in self.made else working[i]
-            try:
-                self._copy_back(i, args[i], value)
-            except Exception:
-                # Half of a call must not count: copying is the same done twice.
-                self._copy_back(i, args[i], value)
+            put_back(self._copy_back, i, args[i], results[self.made[i]] if i in self.made else working[i])
             returned = [args[i] if output is working[i] else output for output in returned]
         return tuple(returned)
 
@@ -222,6 +217,14 @@ class Plan:
                 target.data.copy_(value.data)
             else:
                 target.copy_(value)
+
+
+def put_back(step: Callable[..., None], *args: Any) -> None:
+    """Tries twice: half of a call must not count, and what puts something back is the same done twice."""
+    try:
+        step(*args)
+    except Exception:
+        step(*args)
 
 
 def _shown_as(tensor: torch.Tensor, name: str | None) -> torch.Tensor:

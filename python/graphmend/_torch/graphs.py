@@ -35,6 +35,12 @@ def loses_number(graph: torch.fx.GraphModule) -> bool:
     return any(value is None for value in output.args[0])
 
 
+def is_of_torch(target: Any) -> bool:
+    """Whether no operator of the user's: it may have any name, and any derivative."""
+    is_operator = isinstance(target, (torch._ops.OpOverload, torch._ops.OpOverloadPacket))
+    return not is_operator or str(target).startswith(("aten.", "prims."))
+
+
 def is_torch_function(target: Any) -> bool:
     """Whether a graph's function is one of torch's own or of Python's operators, and no operator on functions."""
     if isinstance(target, torch._ops.HigherOrderOperator):
@@ -220,6 +226,10 @@ _IN_PLACE_IN_NUMPY = frozenset(
         *"put_along_axis setflags byteswap itemset".split(),
     )
 )
+
+
+# What makes a tensor of a number.
+NUMBERS_TO_TENSORS = (torch.tensor, torch.scalar_tensor, torch._refs.tensor)
 
 
 def name_of(node: torch.fx.Node) -> str:

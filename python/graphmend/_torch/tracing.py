@@ -44,6 +44,12 @@ def assume_constant_result(function: _Function) -> _Function:
     return made
 
 
+@assume_constant_result
+def captures_numbers() -> bool:
+    """Whether a number that is read from a tensor becomes a symbol."""
+    return bool(torch._dynamo.config.capture_scalar_outputs)
+
+
 def takes_objects(function: Callable[..., str]) -> Callable[..., str]:
     """Like `assume_constant_result`, for a function that may be given any object that Dynamo has found in the program.
 
