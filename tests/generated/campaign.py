@@ -86,6 +86,9 @@ class Summary:
 @functools.cache
 def prepare(backend: str) -> None:
     """Loads and warms what every worker needs, before the forks."""
+    import tqdm  # type: ignore[import-untyped,unused-ignore]  # noqa: F401
+    import transformers.utils.logging  # noqa: F401
+
     torch.set_num_threads(1)
     # Every break of every program, and all that raises while it is traced, would be reported once.
     torch._logging._internal.set_logs(all=logging.CRITICAL)

@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from random import Random
 
-from . import asides, effects, guards, recurrent, shadows, speculation
+from . import asides, effects, guards, recurrent, shadows, speculation, told
 from . import expressions as e
 from . import statements as s
 from .meters import HEADER as METERS
@@ -96,7 +96,7 @@ def generate(seed: int, index: int, speculate: bool = False, has_asides: bool = 
     target = writers[form](w, frame, names, size)
     w.line()
     with w.block("def build():"):
-        w.line("global TICKS\nTICKS = 0")
+        w.line(f"global TICKS\nTICKS = 0\n{told.FORGET}")
         w.line('STATE.clear()\nSTATE.update({"calls": 0, "seen": []})')
         w.line(target)
         if nested:

@@ -14,7 +14,7 @@ class Journal:
     def note(self, *values, **options):
         STATE["seen"].append(("noted", *values[:1]))
 
-    debug = info = warning = warn = error = exception = critical = fatal = log = note
+    debug = info = warning = warn = error = exception = critical = fatal = log = warning_once = note
 
     def isEnabledFor(self, level):
         return True
