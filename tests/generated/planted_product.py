@@ -279,7 +279,7 @@ PRODUCT = [
         shows="events.function",
     ),
     ProductBug("check-ignored", "a guard that fires raises", run_instead(_ignore_flag), hint=42),
-    ProductBug("check-inverted", "a guard fires when its test says so", _inverted_check, hint=9),
+    ProductBug("check-inverted", "a guard fires when its test says so", _inverted_check, hint=86),
     ProductBug("only-first-check", "every guard counts", _only_first_check, hint=46),
     ProductBug("not-committed", "what is changed in place stays changed", run_instead(_uncommitted), hint=8),
     ProductBug("tensors-not-restored", "a failed call changes tensors once", _plan(mutated=()), hint=33),

@@ -122,6 +122,7 @@ def _numbers(used: Sequence[Report], mended: Sequence[Break], left: Sequence[Bre
     misses = sum(report.misses for report in used)
     calls = sum(report.calls for report in used)
     before, after = len(mended) + len(left), len(left)
+    compiled = f"{misses} ran your own code instead" if misses else "all of them compiled"
     tiles = [
         (
             "breaks",
@@ -130,7 +131,7 @@ def _numbers(used: Sequence[Report], mended: Sequence[Break], left: Sequence[Bre
         ),
         ("graphs", str(graphs), f"for {counted(len(used), 'compiled callable')}"),
         ("operations", f"{sum(report.ops for report in used):,}".replace(",", "\u202f"), "captured in the graphs"),
-        ("calls", str(calls), f"{misses} ran your own code instead" if misses else "all of them compiled"),
+        ("calls", str(calls), f"{compiled}; each part between breaks counts" if left else compiled),
     ]
     if mended:
         tiles.append(("to mend", f"{sum(report.seconds for report in used):.2f} s", "once, at the first call"))
