@@ -154,7 +154,9 @@ def shared_inputs(difference: Difference, program: Program) -> bool:
 
 
 def layout(difference: Difference, program: Program) -> bool:
-    leaves_graph = difference.path[1] in ("result", "later") or difference.place.startswith("events.args.")
+    leaves_graph = difference.path[1] in ("result", "later", "owner", "globals") or difference.place.startswith(
+        "events.args."
+    )
     return leaves_graph and difference.path[-1] == "stride" and program.rules != Rules()
 
 
