@@ -15,8 +15,8 @@ from .values import TensorValue
 
 # What has an infinite derivative somewhere.
 _STEEP = re.compile(r"/ \w+\.floor\(|sqrt\(|log\(|reciprocal\(")
-# What changes a tensor.
-_IN_PLACE = re.compile(r"[a-z]_\(|\] [-+*/]?= |out=|[-+*/]= ")
+# What changes a tensor; numbers are counted under other names.
+_IN_PLACE = re.compile(r"[a-z]_\(|out=|\b(x|y|t|v\d+|self\.buf)(\[[^\]]*\] | [-+*/])= ")
 
 
 def functional_backward(difference: Difference, program: Program) -> bool:

@@ -383,7 +383,7 @@ def test_gradients_are_those_of_the_side_that_was_meant(program: Callable[..., A
 
 
 def with_no_number(w: Any, v: Any) -> Any:
-    """Where the second side is not meant it is not a number, in every element."""
+    """Where the second side is not meant, it has an element that is not a number."""
     noise = (w - 3) / (w - 3)
     return w * 2 if w.sum() < 5 else w + noise.detach()
 
