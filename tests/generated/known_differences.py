@@ -84,8 +84,8 @@ KNOWN = [
         "history",
         "a tensor that is shown says grad_fn=<CompiledFunctionBackward> when it comes out of a graph that AOTAutograd"
         " compiled; <CopyBackwards> when it is an input that was changed in place and the changes were committed;"
-        " <WhereBackward0> when a call before stored it and made it on two sides of a branch; <ApplyTemplateBackward>,"
-        " before torch 2.12, when it got a hook",
+        " <WhereBackward0> when a call before stored it and made it on two sides of a branch; <ApplyTemplateBackward>"
+        " when a torch.autograd.Function made it, and before torch 2.12 when it got a hook",
         history,
         anywhere=True,
     ),

@@ -167,9 +167,12 @@ def _functions(module: ModuleType) -> list[FunctionType]:
     """The functions that a program's file defines, in its globals and in its classes."""
     found: list[FunctionType] = []
     pending = [value for value in vars(module).values() if getattr(value, "__module__", None) == module.__name__]
+    seen: list[type] = []
     while pending:
         value = pending.pop()
-        if isinstance(value, type):
+        # A `torch.autograd.Function` and the class of its nodes have each other.
+        if isinstance(value, type) and value not in seen:
+            seen.append(value)
             pending += vars(value).values()
         elif isinstance(value, property):
             pending.append(value.fget)

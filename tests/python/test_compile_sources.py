@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import linecache
+import subprocess
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -45,6 +46,29 @@ def test_code_whose_file_is_gone(tmp_path: Path) -> None:
     exec(compile(FUNCTION, str(tmp_path / "gone.py"), "exec"), space)
     compiled = same_program(space["talk"], [(X,), (X * 100,), (X,)], __file__, frames=False)
     assert not compiled.report.mended and compiled.report.left[0].reason == "its source cannot be read"
+
+
+REPL = """
+import torch, graphmend
+def talk(x):
+    print("sum", x.sum().item())
+    if x.max() > 100:
+        raise ValueError("large")
+    return x + 1
+
+compiled = graphmend.compile(talk, backend="eager")
+print(compiled(torch.ones(2)))
+compiled(torch.ones(2) * 200)
+print(compiled(torch.zeros(2)))
+compiled.report.left[0].reason
+"""
+
+
+def test_functions_that_are_typed_at_pythons_prompt() -> None:
+    done = subprocess.run([sys.executable, "-i", "-q"], input=REPL, capture_output=True, text=True, check=True)
+    said = ["sum 2.0", "tensor([2., 2.])", "sum 400.0", "sum 0.0", "tensor([1., 1.])", "'its source cannot be read'"]
+    assert done.stdout.splitlines() == said
+    assert "ValueError: large" in done.stderr
 
 
 def cell(text: str, name: str, space: dict[str, Any]) -> None:

@@ -137,6 +137,8 @@ class MendingCallback:
                     continue
                 return self._convert_as_written(frame, cache_entry, frame_state, error)
         else:
+            tired = Place(code.co_filename, code.co_firstlineno, code.co_name, "More breaks than are tried", "")
+            self.breaks.note(tired, f"it was traced {_MAX_ROUNDS} times, and still broke")
             result = None
         if result is None:
             try:

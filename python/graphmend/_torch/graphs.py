@@ -157,6 +157,9 @@ def graph_facts(graph: torch.fx.GraphModule) -> GraphFacts:
     draws: dict[torch.fx.Node | None, None] = {}
 
     class Watch(TorchDispatchMode):  # type: ignore[misc,unused-ignore]
+        # Operators on functions, `flex_attention` say, and kernels of Triton's come by as well.
+        supports_higher_order_operators = True
+
         def __torch_dispatch__(
             self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
         ) -> Any:
@@ -190,9 +193,11 @@ def graph_facts(graph: torch.fx.GraphModule) -> GraphFacts:
         inputs.append(value)
     # Hooks on saved tensors belong to the real run.
     hooks = torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor, lambda tensor: tensor)
+    # Operators on functions look there for the mode that they are in.
+    tracing = torch._guards.tracing(torch._guards.TracingContext(fake))
     modes = Modes()
     try:
-        with hooks, fake, enable_python_dispatcher(), Watch():
+        with hooks, tracing, fake, enable_python_dispatcher(), Watch():
             metadata = run_functionalized_fw_and_collect_metadata(
                 steps,
                 flat_args_descs=[PlainAOTInput(i) for i in range(len(inputs))],
@@ -241,6 +246,8 @@ def changes_in_place(node: torch.fx.Node) -> list[torch.fx.Node]:
     """The operands that a node changes."""
     if not node.op.startswith("call"):
         return []
+    if isinstance(node.target, torch._ops.HigherOrderOperator):
+        return _changed_by_functions(node)
     changed: list[Any] = []
     name = name_of(node)
     says_so = name.endswith("_") and not name.endswith("__")
@@ -254,6 +261,20 @@ def changes_in_place(node: torch.fx.Node) -> list[torch.fx.Node]:
     # Some change all of a list.
     flat = [each for value in changed for each in (value if isinstance(value, (list, tuple)) else (value,))]
     return [each for each in flat if isinstance(each, torch.fx.Node)]
+
+
+def _changed_by_functions(node: torch.fx.Node) -> list[torch.fx.Node]:
+    """The operands that the functions may change which an operator is given: all, if one of them changes any. A kernel
+    of Triton's is none that could be looked into."""
+    given = [getattr(node.graph.owning_module, str(each.target), None) for each in node.all_input_nodes]
+    bodies = [each for each in given if isinstance(each, torch.fx.GraphModule)]
+    return node.all_input_nodes if not bodies or any(map(_changes_inputs, bodies)) else []
+
+
+def _changes_inputs(body: torch.fx.GraphModule) -> bool:
+    inputs = {storage_of(node) for node in body.graph.find_nodes(op="placeholder")}
+    # What is not known may be any.
+    return any(storage_of(each) in inputs | {None} for node in body.graph.nodes for each in changes_in_place(node))
 
 
 def _schemas(target: Any) -> list[Any]:

@@ -75,9 +75,9 @@ def _hashed(original: Any, decline: Decline) -> Any:
 
 
 def _kept(original: Any, decline: Decline) -> Any:
-    def store_attr(self: Any, item: Any, name: str, *more: Any) -> Any:
+    def store_attr(self: Any, item: Any, name: str, *more: Any, **options: Any) -> Any:
         _ask(item, f"`{name}`, which is set", decline)
-        return original(self, item, name, *more)
+        return original(self, item, name, *more, **options)
 
     return store_attr
 
@@ -110,10 +110,10 @@ def _in_gradients(original: Any, decline: Decline) -> Any:
 
 
 def _by_name(original: Any, decline: Decline) -> Any:
-    def ask(self: Any, tx: Any, name: str, *more: Any) -> Any:
+    def ask(self: Any, tx: Any, name: str, *more: Any, **options: Any) -> Any:
         if (name in _NAMES or not hasattr(torch.Tensor, name)) and not is_ours(tx.f_code.co_filename):
             _ask(self, f"`{name}`", decline)
-        return original(self, tx, name, *more)
+        return original(self, tx, name, *more, **options)
 
     return ask
 

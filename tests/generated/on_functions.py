@@ -1,0 +1,76 @@
+"""Operators that are given functions: activation checkpointing, `torch.cond`, own derivatives. In: a Writer."""
+
+from __future__ import annotations
+
+from . import effects, guards
+from . import expressions as e
+from .writer import Choice, Writer
+
+HEADER = """
+from torch.utils.checkpoint import checkpoint
+
+
+def squashed(t):
+    return torch.tanh(t) * t.sin()
+
+
+def counted(t, count):
+    count.add_(1)
+    return t * 2 + count
+
+
+def grown(t):
+    return t * 2
+
+
+def shrunk(t):
+    return t / 2 - 1
+
+
+class Steep(torch.autograd.Function):
+    @staticmethod
+    def forward(context, t):
+        context.save_for_backward(t)
+        return t * 2
+
+    @staticmethod
+    def backward(context, gradient):
+        return gradient * context.saved_tensors[0].cos()
+
+"""
+
+
+def on_functions(w: Writer) -> None:
+    choices: list[Choice] = [(3, _checkpointed), (3, _counted), (3, _steep), (1, _cond)]
+    w.pick(choices)
+    if w.chance(0.5):
+        w.pick([(2, effects.effect), (2, guards.guard)])
+
+
+def _checkpointed(w: Writer) -> None:
+    # Nothing random: torch's backend eager draws it anew in the backward.
+    w.use("functions.checkpoint")
+    w.line(f"{e.full_name(w)} = checkpoint(squashed, {e.full_name(w)}, use_reentrant=False)")
+
+
+def _counted(w: Writer) -> None:
+    """What is changed inside is shown around it."""
+    w.use("functions.changed")
+    count = w.fresh("count")
+    w.line(f"{count} = torch.zeros(())")
+    if w.chance(0.7):
+        w.line(f'print("before", {w.choose([count, f"{count}.item()"])})')
+    w.line(f"{e.full_name(w)} = checkpoint(counted, {e.full_name(w)}, {count}, use_reentrant=False)")
+    if w.chance(0.5):
+        w.line(f'print("behind", {count})')
+
+
+def _steep(w: Writer) -> None:
+    w.use("functions.derivative")
+    w.line(f"{e.full_name(w)} = Steep.apply({e.full_name(w)})")
+
+
+def _cond(w: Writer) -> None:
+    w.use("functions.cond")
+    name = e.full_name(w)
+    w.line(f"{name} = torch.cond({e.full_name(w)}.sum() > {e.threshold(w)}, grown, shrunk, ({name},))")

@@ -1,0 +1,119 @@
+"""Operators that are given functions, `torch.cond` and `flex_attention` say: what is around them is mended."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from compiled_calls import same_program
+from torch._higher_order_ops import associative_scan, scan, while_loop
+from torch.nn.attention.flex_attention import flex_attention
+from torch.utils.checkpoint import checkpoint
+
+# torch warns on its own account.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def nearer(score: Any, batch: Any, head: Any, query: Any, key: Any) -> Any:
+    return score - (query - key).abs()
+
+
+def attends(x: Any) -> Any:
+    print("sum", x.sum().item())
+    x = x + 1
+    if x.max() > 100:
+        raise ValueError("large")
+    rows = x.reshape(1, 1, 2, 3)
+    return flex_attention(rows, rows, rows, score_mod=nearer)
+
+
+def grows(x: Any) -> Any:
+    return x * 2
+
+
+def shrinks(x: Any) -> Any:
+    return x / 2
+
+
+def decides(x: Any) -> Any:
+    print("sum", x.sum().item())
+    x = torch.cond(x.sum() > 3, grows, shrinks, (x,))
+    if x.max() > 100:
+        raise ValueError("large")
+    return x + 1
+
+
+def goes_on(i: Any, x: Any) -> Any:
+    return i < 3
+
+
+def next_of(i: Any, x: Any) -> Any:
+    return i + 1, x * 2
+
+
+def loops(x: Any) -> Any:
+    if x.max() > 100:
+        raise ValueError("large")
+    print("looping", x.sum().item())
+    return while_loop(goes_on, next_of, (torch.tensor(0), x))[1]
+
+
+def added(one: Any, other: Any) -> Any:
+    return one + other
+
+
+def carried(carry: Any, x: Any) -> Any:
+    return carry + x, carry * x
+
+
+def sums_up(x: Any) -> Any:
+    print("sum", x.sum().item())
+    last, made = scan(carried, torch.zeros(3), x)
+    if x.max() > 100:
+        raise ValueError("large")
+    return last + associative_scan(added, made, 0, combine_mode="generic")
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+@pytest.mark.parametrize("program", [attends, decides, loops, sums_up])
+def test_what_is_around_them_is_mended(program: Any, backend: str) -> None:
+    x = torch.arange(6.0).reshape(2, 3)
+    calls = [(x,), (x / 4,), (x * 100,), (x,)]
+    compiled = same_program(program, calls, __file__, backend=backend, fullgraph=True)
+    assert len(compiled.report.mended) == 2 and compiled.report.whole
+
+
+def counts(x: Any, count: Any) -> Any:
+    count.add_(1)
+    return x.sin() * count
+
+
+def shows_what_is_changed_inside(x: Any) -> Any:
+    count = torch.zeros(3)
+    print("before", count)
+    result = checkpoint(counts, x, count, use_reentrant=False)
+    print("behind", count)
+    return result
+
+
+def shows_an_input_that_is_changed_inside(x: Any, count: Any) -> Any:
+    print("before", count)
+    result = checkpoint(counts, x, count, use_reentrant=False)
+    if result.sum() > 3:
+        raise ValueError("large")
+    return result
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_what_a_checkpointed_function_changes(backend: str) -> None:
+    x = torch.ones(3)
+    compiled = same_program(shows_what_is_changed_inside, [(x,), (x,)], __file__, backend=backend, fullgraph=True)
+    assert compiled.report.whole
+    count = torch.zeros(3)
+    calls = [(x, count), (x, count), (x, count)]
+    program = shows_an_input_that_is_changed_inside
+    assert same_program(program, calls, __file__, backend=backend, fullgraph=True).report.whole
