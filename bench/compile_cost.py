@@ -171,9 +171,10 @@ def main() -> None:
             f"| {ours:.3f} s | {100 * (ours / theirs - 1):+.1f} % (of the least: {100 * least:+.1f} %) |"
         )
     later = measure_later(2000)
+    more = later["graphmend"] - later["torch"]
     rows.append(
         f"| later call of a small function (least of 30 rounds) | {later['torch']:.2f} µs "
-        f"| {later['graphmend']:.2f} µs | {later['graphmend'] - later['torch']:+.2f} µs ({100 * (later['graphmend'] / later['torch'] - 1):+.1f} %) |"
+        f"| {later['graphmend']:.2f} µs | {more:+.2f} µs ({100 * more / later['torch']:+.1f} %) |"
     )
     objects, size = measure_leak(arguments.calls)
     rows.append(f"| {arguments.calls:,} calls of a mended function | | {objects:+d} objects, {size:+,d} bytes | |")
@@ -183,8 +184,8 @@ def main() -> None:
         f"Written by `make bench-compile` (`{command}`); do not edit.\n\n"
         f"{where}\n"
         "First in a process, or after another function was compiled: seconds of CPU of `compile(model)` and the first\n"
-        f"call, in processes of their own, in turn (medians of {arguments.repeats}). The model is a transformer encoder\n"
-        "of four small layers, in which nothing breaks; the caches of Inductor and of Python's bytecode are warm.\n"
+        f"call, in processes of their own, in turn (medians of {arguments.repeats}). The model: a transformer encoder\n"
+        "of four small layers in which nothing breaks; the caches of Inductor and of Python's bytecode are warm.\n"
         "Bytes: the memory of the process, which grows in pages.\n\n" + "\n".join(rows) + "\n"
     )
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
