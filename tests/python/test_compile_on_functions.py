@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from compiled_calls import same_program
+from compiled_calls import reasons, same_program
 from torch._higher_order_ops import associative_scan, scan, while_loop
 from torch.nn.attention.flex_attention import flex_attention
 from torch.utils.checkpoint import checkpoint
@@ -85,6 +85,23 @@ def test_what_is_around_them_is_mended(program: Any, backend: str) -> None:
     calls = [(x,), (x / 4,), (x * 100,), (x,)]
     compiled = same_program(program, calls, __file__, backend=backend, fullgraph=True)
     assert len(compiled.report.mended) == 2 and compiled.report.whole
+
+
+def drops(x: Any) -> Any:
+    return torch.nn.functional.dropout(x, 0.5)
+
+
+def draws_on_one_side(x: Any) -> Any:
+    x = torch.cond(x.sum() > 3, drops, shrinks, (x,))
+    if x.isnan().any():
+        raise ValueError("no number")
+    return x
+
+
+def test_what_they_draw_is_drawn_once() -> None:
+    x = torch.arange(6.0).reshape(2, 3)
+    compiled = same_program(draws_on_one_side, [(x,), (x * torch.nan,), (x,)], __file__, frames=False)
+    assert "what the graph changes could not be told (NotImplementedError)" in reasons(compiled)
 
 
 def counts(x: Any, count: Any) -> Any:

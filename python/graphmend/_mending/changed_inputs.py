@@ -10,7 +10,8 @@ from typing import Any
 import torch
 import torch.fx
 
-from graphmend._torch.graphs import GraphFacts, changes_in_place, required_grad, storage_of
+from graphmend._torch.graph_facts import GraphFacts
+from graphmend._torch.graphs import changes_in_place, required_grad, storage_of
 from graphmend._torch.tensors import is_copied_as_it_lies
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import torch
 import torch.fx
 
-from graphmend._torch.graphs import graph_facts, made_of, may_draw
+from graphmend._torch.graph_facts import graph_facts
+from graphmend._torch.graphs import made_of, may_draw
 
 _BERNOULLI = (("call_function", torch.bernoulli), ("call_method", "bernoulli"))
 

@@ -15,10 +15,9 @@ from graphmend._mending.draws import keep_draws
 from graphmend._mending.history import history_of
 from graphmend._mending.joined_gradients import spoils_gradients
 from graphmend._mending.transaction import Delivery, Output, Plan, Seen
+from graphmend._torch.graph_facts import GraphFacts, graph_facts
 from graphmend._torch.graphs import (
-    GraphFacts,
     changes_in_place,
-    graph_facts,
     has_effects,
     keep_for_backward,
     made_of,

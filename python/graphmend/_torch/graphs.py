@@ -1,8 +1,7 @@
 """Graphs: what they change, draw and hand out, and who made their nodes."""
 
 import operator
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -12,7 +11,7 @@ from torch.fx._lazy_graph_module import _LazyGraphModule
 from torch.utils.checkpoint import CheckpointPolicy
 
 from graphmend._torch.markers import marker_name
-from graphmend._torch.modes import Modes, saved_tensors_have_hooks
+from graphmend._torch.modes import saved_tensors_have_hooks
 from graphmend._torch.tensors import memory_of
 
 
@@ -89,9 +88,25 @@ def as_drawn(graph: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> list
     return made
 
 
+def every_node(graph: torch.fx.GraphModule) -> Iterator[torch.fx.Node]:
+    """The nodes of a graph, and of the functions that its operators are given."""
+    for node in graph.graph.nodes:
+        yield node
+        for body in functions_of(node):
+            yield from every_node(body)
+
+
+def functions_of(node: torch.fx.Node) -> list[torch.fx.GraphModule]:
+    """The functions that an operator is given, as graphs."""
+    if not isinstance(node.target, torch._ops.HigherOrderOperator):
+        return []
+    given = [getattr(node.graph.owning_module, str(each.target), None) for each in node.all_input_nodes]
+    return [each for each in given if isinstance(each, torch.fx.GraphModule)]
+
+
 def talks_to_other_processes(graph: torch.fx.GraphModule) -> bool:
     """Whether there are collective operations in the graph."""
-    names = (str(node.target) for node in graph.graph.nodes if node.op == "call_function")
+    names = (str(node.target) for node in every_node(graph) if node.op == "call_function")
     return any("c10d" in name or "torch.distributed" in name for name in names)
 
 
@@ -99,7 +114,7 @@ def has_effects(graph: torch.fx.GraphModule) -> bool:
     """Whether there are operators in the graph that are registered to do more than compute."""
     from torch._higher_order_ops.effects import _get_effect
 
-    for node in graph.graph.nodes:
+    for node in every_node(graph):
         operators = [node.target]
         if isinstance(node.target, torch._ops.OpOverloadPacket):
             operators = [getattr(node.target, name) for name in node.target.overloads()]
@@ -108,116 +123,6 @@ def has_effects(graph: torch.fx.GraphModule) -> bool:
             if known and not marker_name(each) and _get_effect(each) is not None:
                 return True
     return False
-
-
-@dataclass(frozen=True)
-class GraphFacts:
-    """What a graph does to its inputs: indices of mutated ones, which outputs are views of which mutated inputs."""
-
-    mutated: tuple[int, ...]
-    # Of these: changed where autograd does not look (`no_grad`), or behind its back (`.data`).
-    unrecorded: frozenset[int]
-    hidden: frozenset[int]
-    # Mutations that copying back cannot redo (metadata: resize_, set_, transpose_).
-    reshapes_inputs: bool
-    aliased_outputs: bool
-    # Nodes that draw random numbers.
-    draws: tuple[torch.fx.Node, ...]
-
-
-class _Steps:
-    """Runs a graph, but for its markers, and says at which of its nodes it is."""
-
-    def __init__(self, graph: torch.fx.GraphModule) -> None:
-        self.nodes = [node for node in graph.graph.nodes if not marker_name(node.target)]
-        self.interpreter = torch.fx.Interpreter(graph, garbage_collect_values=False)
-        self.at: torch.fx.Node | None = None
-
-    def __call__(self, *inputs: Any) -> Any:
-        # Not `Interpreter.run`, whose progress bar settles how this process may start others.
-        self.interpreter.args_iter = iter(inputs)
-        values = self.interpreter.env
-        for node in self.nodes:
-            self.at = node
-            values[node] = self.interpreter.run_node(node)
-        return values.pop(self.nodes[-1])
-
-
-def graph_facts(graph: torch.fx.GraphModule) -> GraphFacts:
-    """Runs the graph on fake tensors through AOTAutograd's own analysis; real tensors are not touched."""
-    from torch._dispatch.python import enable_python_dispatcher
-    from torch._functorch._aot_autograd.collect_metadata_analysis import run_functionalized_fw_and_collect_metadata
-    from torch._functorch._aot_autograd.descriptors import PlainAOTInput
-    from torch._functorch._aot_autograd.schemas import OutputType
-    from torch._subclasses.fake_tensor import FakeTensorMode
-    from torch.utils._python_dispatch import TorchDispatchMode
-
-    steps = _Steps(graph)
-    # In their order, each once.
-    draws: dict[torch.fx.Node | None, None] = {}
-
-    class Watch(TorchDispatchMode):  # type: ignore[misc,unused-ignore]
-        # Operators on functions, `flex_attention` say, and kernels of Triton's come by as well.
-        supports_higher_order_operators = True
-
-        def __torch_dispatch__(
-            self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
-        ) -> Any:
-            if torch.Tag.nondeterministic_seeded in getattr(func, "tags", ()):
-                draws[steps.at] = None
-            return func(*args, **(kwargs or {}))
-
-    traced = torch._guards.TracingContext.get().fake_mode
-    fake = FakeTensorMode(shape_env=traced.shape_env if traced else None, allow_non_fake_inputs=True)
-    inputs: list[Any] = []
-    for node in graph.graph.nodes:
-        if node.op != "placeholder":
-            continue
-        value = node.meta.get("example_value")
-        # What is changed does not hang on numbers, but some operators want a positive one. A number that may change
-        # comes as a tensor, of which the graph takes the item.
-        if isinstance(value, torch.SymFloat):
-            value = 0.5
-        elif isinstance(value, torch.Tensor) and getattr(node.meta.get("grapharg"), "pass_arg_as_tensor", False):
-            with fake:
-                value = torch.tensor(0.5, dtype=value.dtype)
-        elif isinstance(value, torch.Tensor):
-            with fake:
-                value = torch.empty_strided(
-                    value.size(),
-                    value.stride(),
-                    dtype=value.dtype,
-                    device=value.device,
-                    requires_grad=value.requires_grad,
-                )
-        inputs.append(value)
-    # Hooks on saved tensors belong to the real run.
-    hooks = torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor, lambda tensor: tensor)
-    # Operators on functions look there for the mode that they are in.
-    tracing = torch._guards.tracing(torch._guards.TracingContext(fake))
-    modes = Modes()
-    try:
-        with hooks, tracing, fake, enable_python_dispatcher(), Watch():
-            metadata = run_functionalized_fw_and_collect_metadata(
-                steps,
-                flat_args_descs=[PlainAOTInput(i) for i in range(len(inputs))],
-                keep_input_mutations=True,
-            )(*inputs)
-    finally:
-        modes.restore()
-    mutated = tuple(i for i, info in enumerate(metadata.input_info) if info.mutates_data)
-    aliased = any(
-        info.output_type == OutputType.alias_of_input and info.base_idx in mutated for info in metadata.output_info
-    )
-    infos = metadata.input_info
-    return GraphFacts(
-        mutated=mutated,
-        unrecorded=frozenset(i for i in mutated if infos[i].mutations_under_no_grad_or_inference_mode),
-        hidden=frozenset(i for i in mutated if infos[i].mutations_hidden_from_autograd),
-        reshapes_inputs=any(info.mutates_metadata for info in metadata.input_info),
-        aliased_outputs=aliased,
-        draws=tuple(node for node in draws if node is not None),
-    )
 
 
 _IN_PLACE_OPERATORS = {"setitem", *"iadd isub imul itruediv ifloordiv imod ipow iand ior ixor".split()}
@@ -266,8 +171,7 @@ def changes_in_place(node: torch.fx.Node) -> list[torch.fx.Node]:
 def _changed_by_functions(node: torch.fx.Node) -> list[torch.fx.Node]:
     """The operands that the functions may change which an operator is given: all, if one of them changes any. A kernel
     of Triton's is none that could be looked into."""
-    given = [getattr(node.graph.owning_module, str(each.target), None) for each in node.all_input_nodes]
-    bodies = [each for each in given if isinstance(each, torch.fx.GraphModule)]
+    bodies = functions_of(node)
     return node.all_input_nodes if not bodies or any(map(_changes_inputs, bodies)) else []
 
 
@@ -397,7 +301,7 @@ def made_of(roots: Iterable[Any], nodes: Sequence[torch.fx.Node]) -> list[torch.
 
 def has_asserts(graph: torch.fx.GraphModule) -> bool:
     """Whether there is something in a graph that Dynamo has made of an `assert`."""
-    return any(node.target is torch._assert_async for node in graph.graph.nodes)
+    return any(node.target is torch._assert_async for node in every_node(graph))
 
 
 def turn_asserts_into_checks(graph: torch.fx.GraphModule) -> None:
