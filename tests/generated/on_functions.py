@@ -27,6 +27,10 @@ def shrunk(t):
     return t / 2 - 1
 
 
+def dropped(t):
+    return F.dropout(t, 0.5)
+
+
 class Steep(torch.autograd.Function):
     @staticmethod
     def forward(context, t):
@@ -72,5 +76,5 @@ def _steep(w: Writer) -> None:
 
 def _cond(w: Writer) -> None:
     w.use("functions.cond")
-    name = e.full_name(w)
-    w.line(f"{name} = torch.cond({e.full_name(w)}.sum() > {e.threshold(w)}, grown, shrunk, ({name},))")
+    name, side = e.full_name(w), w.choose(["grown", "grown", "dropped"])
+    w.line(f"{name} = torch.cond({e.full_name(w)}.sum() > {e.threshold(w)}, {side}, shrunk, ({name},))")
