@@ -271,8 +271,21 @@ def _calls(w: Writer, form: str, arity: int, frozen: set[str], grad_inputs: bool
             if form in ("module", "method") and w.chance(0.06):
                 before["set"] = {"flag": w.chance(0.5), "count": 10}
                 w.use("before.set")
+            before.update(_beside(w, form))
             w.line(f"({made[kind]!r}, {around!r}, {before!r}),")
     w.line("]")
+
+
+def _beside(w: Writer, form: str) -> dict[str, object]:
+    """How else a call differs from the others; the rest of the program stays the same without."""
+    if not w.has_asides or w.aside.random() > 0.08:
+        return {}
+    choices: list[tuple[str, object]] = [("thread", True), ("stance", "force_eager"), ("stance", "eager_on_recompile")]
+    if form == "module":
+        choices += [("load", True), ("copy", True)]
+    key, value = w.aside.choice(choices)
+    w.use(f"before.{key}")
+    return {key: value}
 
 
 def _arguments(

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import copy
 import logging
 import random
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -95,8 +97,11 @@ def run_variant(module: types.ModuleType, compile_target: Compile, path: Path) -
         run = compile_target(target)
         for specs, around, before in module.CALLS:
             _prepare(before, owner)
+            if "copy" in before and isinstance(run, torch.nn.Module):
+                run, owner = _copied(run)
             arguments = _inputs(specs, dtype)
-            seen = _call(run, arguments, around, settings["backward"], capture)
+            with _where(before) as call:
+                seen = call(_call, run, arguments, around, settings["backward"], capture)
             describer = Describer()
             seen.arguments = [describer.describe(argument) for argument in arguments]
             results.append(seen.result)
@@ -118,6 +123,29 @@ def _prepare(before: dict[str, Any], owner: Any) -> None:
         owner.train(before["train"])
     for name, value in before.get("set", {}).items():
         setattr(owner, name, value)
+    if "load" in before:
+        owner.load_state_dict(copy.deepcopy(owner.state_dict()))
+
+
+def _copied(run: torch.nn.Module) -> tuple[torch.nn.Module, torch.nn.Module]:
+    """A copy of a model, compiled or not, and what holds its state."""
+    # What was made by autograd cannot be copied, in eager as well.
+    with contextlib.suppress(RuntimeError):
+        run = copy.deepcopy(run)
+    return run, getattr(run, "_orig_mod", run)
+
+
+@contextlib.contextmanager
+def _where(before: dict[str, Any]) -> Iterator[Callable[..., Observation]]:
+    """Calls functions as a call is to be made: in another thread, or where torch.compile is told to stand back."""
+    with contextlib.ExitStack() as stack:
+        call: Callable[..., Observation] = lambda function, *args: function(*args)  # noqa: E731
+        if "stance" in before:
+            stack.enter_context(torch.compiler.set_stance(before["stance"]))
+        if "thread" in before:
+            thread = stack.enter_context(ThreadPoolExecutor(1))
+            call = lambda function, *args: thread.submit(function, *args).result()  # noqa: E731
+        yield call
 
 
 def _call(run: Target, arguments: list[torch.Tensor], around: str, backward: bool, capture: Capture) -> Observation:

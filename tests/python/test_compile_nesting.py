@@ -340,3 +340,29 @@ def test_callers_of_a_compiled_function_inside_of_another() -> None:
             here = sys._getframe().f_lineno - 1
         told = [(each.filename, each.lineno) for each in caught if "up" in str(each.message)]
         assert told == [(__file__, outer.__code__.co_firstlineno + 1), (__file__, here)]
+
+
+def makes_a_function(x: Any, seen: list[str]) -> Any:
+    with contextlib.redirect_stdout(sys.stderr):
+        x = x + 1
+
+    def inner(t: Any, note: Any = seen.append) -> Any:
+        if t.sum() > 0.5:
+            note("large")
+        if t.max() > 100:
+            raise ValueError("too large")
+        return t * 2
+
+    return inner(x)
+
+
+def test_functions_that_mended_code_has_made_for_another_compile() -> None:
+    # In the second compile, the function's own code is the code that was mended in the first.
+    for _ in range(2):
+        seen: list[str] = []
+        compiled = mended_compile(makes_a_function, backend="eager")
+        for value, shape, noted in ((0.5, (3,), 1), (-3.0, (3, 4), 1), (-3.0, (3,), 1), (2.0, (3,), 2), (2.0, (3,), 3)):
+            assert torch.equal(compiled(torch.full(shape, value), seen), torch.full(shape, (value + 1) * 2))
+            assert seen == ["large"] * noted
+        with pytest.raises(ValueError, match="too large"):
+            compiled(torch.full((3,), 200.0), seen)

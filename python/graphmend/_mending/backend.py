@@ -218,7 +218,8 @@ class MendedBackend:
         self.frame.asserts |= has_asserts(graph)
         # Where the frame is traced by somebody else, or as it is written, nobody would answer a miss.
         is_ours = is_tracing() and not self.frame.plain
-        if is_ours and self.frame.asserts:
+        # A marker in a graph that nobody looks at would be taken for granted.
+        if is_ours and (self.frame.asserts or any(marker_name(node.target) for node in graph.graph.nodes)):
             self.trace_with_mends()
         if not is_ours or not self.learnt(traced_code()).is_mended:
             self._note_graph(graph, (), None)

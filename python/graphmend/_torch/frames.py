@@ -60,8 +60,11 @@ class FrameView:
 
     def __init__(self, frame: Any, code: CodeType) -> None:
         self._frame = frame
-        self.f_code = code
-        _own_code[code] = frame.f_code
+        # A function that mended code has made runs that code itself: what is traced for another is a copy of it.
+        if code not in _copies:
+            _copies[code] = code.replace()
+        self.f_code = _copies[code]
+        _own_code[self.f_code] = frame.f_code
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._frame, name)
@@ -70,6 +73,7 @@ class FrameView:
 # What was compiled for a frame is kept with its own code, whatever code was traced.
 # Code of two files may be equal, and is told apart by what it is, not by what it says.
 _own_code: MutableMapping[CodeType, CodeType] = WeakIdKeyDictionary()
+_copies: MutableMapping[CodeType, CodeType] = WeakIdKeyDictionary()
 
 
 def own_code(code: CodeType) -> CodeType:
