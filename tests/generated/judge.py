@@ -89,7 +89,7 @@ def judge(path: Path, subject: Subject, backend: str) -> Verdict:
         return made[-1]
 
     module = load(path, subject.transform)
-    seen = run_variant(module, compile_target, path)
+    seen = run_variant(module, compile_target, path, made.append)
     for compiled in made:
         one = subject.fired(compiled)
         verdict.fired.mended.update(one.mended)

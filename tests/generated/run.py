@@ -78,8 +78,11 @@ def _inputs(specs: list[tuple[str, tuple[int, ...], float, float, int]], dtype: 
     return made
 
 
-def run_variant(module: types.ModuleType, compile_target: Compile, path: Path) -> list[Observation]:
-    """Builds the program's target, compiles it, and makes every call."""
+def run_variant(
+    module: types.ModuleType, compile_target: Compile, path: Path, note_copy: Callable[[Any], object] = id
+) -> list[Observation]:
+    """Builds the program's target, compiles it, and makes every call; `note_copy` is told of compiled models that are
+    copies of others."""
     settings: dict[str, Any] = module.SETTINGS
     capture = Capture(str(path))
     observations: list[Observation] = []
@@ -99,6 +102,7 @@ def run_variant(module: types.ModuleType, compile_target: Compile, path: Path) -
             _prepare(before, owner)
             if "copy" in before and isinstance(run, torch.nn.Module):
                 run, owner = _copied(run)
+                note_copy(run)
             arguments = _inputs(specs, dtype)
             with _where(before) as call:
                 seen = call(_call, run, arguments, around, settings["backward"], capture)
