@@ -281,6 +281,7 @@ def _beside(w: Writer, form: str) -> dict[str, object]:
     if not w.has_asides or w.aside.random() > 0.08:
         return {}
     choices: list[tuple[str, object]] = [("thread", True), ("stance", "force_eager"), ("stance", "eager_on_recompile")]
+    choices += [("again", True)]
     if form == "module":
         choices += [("load", True), ("copy", True)]
     key, value = w.aside.choice(choices)

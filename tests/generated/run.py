@@ -100,8 +100,11 @@ def run_variant(
         run = compile_target(target)
         for specs, around, before in module.CALLS:
             _prepare(before, owner)
+            if "again" in before:
+                run = compile_target(target)
             if "copy" in before and isinstance(run, torch.nn.Module):
                 run, owner = _copied(run)
+                target = owner
                 note_copy(run)
             arguments = _inputs(specs, dtype)
             with _where(before) as call:
