@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import contextvars
 import copy
 import logging
 import random
@@ -151,7 +152,9 @@ def _where(before: dict[str, Any]) -> Iterator[Callable[..., Observation]]:
             stack.enter_context(torch.compiler.set_stance(before["stance"]))
         if "thread" in before:
             thread = stack.enter_context(ThreadPoolExecutor(1))
-            call = lambda function, *args: thread.submit(function, *args).result()  # noqa: E731
+            # torch's settings are those of the context that they are set in.
+            run = contextvars.copy_context().run
+            call = lambda function, *args: thread.submit(run, function, *args).result()  # noqa: E731
         yield call
 
 
