@@ -48,14 +48,9 @@ def test_code_whose_file_is_gone(tmp_path: Path) -> None:
     assert not compiled.report.mended and compiled.report.left[0].reason == "its source cannot be read"
 
 
-REPL = """
-import torch, graphmend
-def talk(x):
-    print("sum", x.sum().item())
-    if x.max() > 100:
-        raise ValueError("large")
-    return x + 1
-
+REPL = f"""
+import graphmend
+{FUNCTION}
 compiled = graphmend.compile(talk, backend="eager")
 print(compiled(torch.ones(2)))
 compiled(torch.ones(2) * 200)

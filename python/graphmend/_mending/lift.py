@@ -356,6 +356,8 @@ def _require_undoable(graph: torch.fx.GraphModule, facts: GraphFacts) -> None:
     if any(_is_hooked(graph, each) for each in recorded):
         # What the graph goes on with is a copy, of which the input itself is made afterwards.
         raise CannotUndoError("an input that is changed gets a hook, or keeps its gradient")
+    if facts.draws_unseen:
+        raise CannotUndoError("a function that an operator is given may draw random numbers")
     if talks_to_other_processes(graph):
         raise CannotUndoError("the graph talks to other processes, which might not run it again")
     if has_effects(graph):

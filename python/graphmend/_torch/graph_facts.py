@@ -24,6 +24,8 @@ class GraphFacts:
     aliased_outputs: bool
     # Nodes that draw random numbers.
     draws: tuple[torch.fx.Node, ...]
+    # Others that may: by a function that an operator is given, and runs out of sight.
+    draws_unseen: bool
 
 
 class _Steps:
@@ -56,6 +58,7 @@ def graph_facts(graph: torch.fx.GraphModule) -> GraphFacts:
     steps = _Steps(graph)
     # In their order, each once.
     draws: dict[torch.fx.Node | None, None] = {}
+    unseen: list[torch.fx.Node] = []
 
     class Watch(TorchDispatchMode):  # type: ignore[misc,unused-ignore]
         # Operators on functions, `flex_attention` say, and kernels of Triton's come by as well.
@@ -67,8 +70,8 @@ def graph_facts(graph: torch.fx.GraphModule) -> GraphFacts:
             if torch.Tag.nondeterministic_seeded in getattr(func, "tags", ()):
                 draws[steps.at] = None
             # What its functions do does not come by.
-            if isinstance(func, torch._ops.HigherOrderOperator) and steps.at and _draws_inside(steps.at):
-                raise NotImplementedError(f"{func} may draw random numbers")
+            if isinstance(func, torch._ops.HigherOrderOperator) and steps.at:
+                unseen.append(steps.at)
             return func(*args, **(kwargs or {}))
 
     traced = torch._guards.TracingContext.get().fake_mode
@@ -121,6 +124,7 @@ def graph_facts(graph: torch.fx.GraphModule) -> GraphFacts:
         reshapes_inputs=any(info.mutates_metadata for info in metadata.input_info),
         aliased_outputs=aliased,
         draws=tuple(node for node in draws if node is not None),
+        draws_unseen=any(map(_draws_inside, unseen)),
     )
 
 
