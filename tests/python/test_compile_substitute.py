@@ -261,3 +261,21 @@ def draws(x: Any) -> Any:
 def test_numbers_that_python_draws() -> None:
     compiled = same_program(draws, [(torch.ones(2),)] * 6, __file__)
     assert not any("random.random" in entry.message for entry in compiled.report.left)
+
+
+def scales(x: Any) -> Any:
+    print("scaled", x.sum())
+    y = x * random.uniform(0.5, 1.0)
+    print("by a number")
+    return y
+
+
+@pytest.mark.parametrize("x", [torch.tensor(2.0), torch.arange(3), torch.tensor(2.0, dtype=torch.float16)], ids=str)
+def test_a_drawn_number_does_not_decide_the_type(x: torch.Tensor) -> None:
+    compiled = same_program(scales, [(x,)] * 3, __file__)
+    assert [entry.gb_type for entry in compiled.report.left] == ["A number of `random` decides a type"]
+
+
+def test_a_drawn_number_and_a_row() -> None:
+    compiled = same_program(scales, [(torch.ones(3),)] * 3, __file__)
+    assert compiled.report.left == []

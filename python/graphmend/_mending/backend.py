@@ -37,7 +37,6 @@ from graphmend._torch.graphs import (
     finish_graph,
     has_asserts,
     is_drawn_number,
-    lends_its_type,
     loses_number,
     share_memory,
     turn_asserts_into_checks,
@@ -86,8 +85,6 @@ class FrameRecord(threading.local):
         self.refusal = ""
         # Sites whose markers are in the graphs.
         self.marked: set[str] = set()
-        # Those at which a number is drawn in another way than it was.
-        self.drawn: set[str] = set()
         # The functions' own code that was traced, with its globals.
         self.traced = Traced()
         # Code that is called through a cache.
@@ -134,7 +131,6 @@ class MendedBackend:
         self.frame.captures = tuple(self.learnt(code).captures.places)
         self.frame.selected.clear()
         self.frame.marked.clear()
-        self.frame.drawn.clear()
         self.frame.keys.clear()
         self.frame.predicted.clear()
         self.frame.traced.clear()
@@ -157,12 +153,7 @@ class MendedBackend:
             self.frame.plain = False
 
     def _decline_drawn_numbers(self, graph: torch.fx.GraphModule) -> None:
-        """A number that Python has just drawn passes for a tensor while tracing, and would be shown as one, or lend its
-        type to what is computed with it."""
-        if self.frame.drawn and lends_its_type(graph):
-            reason = "a number drawn from `random` would decide of what type a result is"
-            self.declined.update(dict.fromkeys(self.frame.drawn, reason))
-            raise TraceAgain(restart_reason=reason)
+        """A number that Python has just drawn passes for a tensor while tracing, and would be shown as one."""
         for node in graph.graph.nodes:
             if marker_name(node.target) == "emit":
                 site, _, _, values = node.args

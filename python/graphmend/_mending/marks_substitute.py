@@ -46,12 +46,11 @@ _UNFIT = "no other call does the same with these operands"
 
 
 @assume_constant_result
-def _note(site: str, is_drawn: bool = False) -> bool:
-    """For the report: the substitute is part of the graph; and whether it is a number that is drawn."""
+def _note(site: str) -> bool:
+    """For the report: the substitute is part of the graph."""
     backend = own_backend()
     if backend is not None:
         backend.frame.marked.add(site)
-        backend.frame.drawn.update([site] if is_drawn else [])
     return True
 
 
@@ -292,7 +291,7 @@ def _drawn(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     """`random.random()`: a number between 0 and 1, drawn in the same way"""
     if called is not random.random or args or kwargs:
         return None
-    _note(site, is_drawn=True)
+    _note(site)
     return (random.uniform(0.0, 1.0),)
 
 

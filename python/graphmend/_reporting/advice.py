@@ -73,6 +73,7 @@ _ADVICE: tuple[tuple[str, str], ...] = (
         "write into the tensor by `copy_` under `torch.no_grad()`, or return a new one",
     ),
     (r"[Ss]parse", "Dynamo does not trace sparse tensors; keep that part outside of the compiled one"),
+    (r"`random` decides", "draw the number by `torch.rand(())`, in the type that the result is to have"),
     (r"deepcopy", "copy outside of the compiled part, or `clone` the tensors that are needed"),
     (r"[Ii]mport", "import at the top of the module"),
     (

@@ -62,16 +62,12 @@ def is_drawn_number(node: torch.fx.Node) -> bool:
     return bool(inputs) and all(isinstance(each.meta["grapharg"].source, RandomValueSource) for each in inputs)
 
 
-def lends_its_type(graph: torch.fx.GraphModule) -> bool:
+def lends_its_type(operands: Sequence[torch.fx.Node]) -> bool:
     """Whether a number of Python's `random` meets a tensor whose type gives way to that of a tensor of one double: one
     of integers, or of one number."""
-    for node in graph.graph.nodes:
-        operands = [each for each in node.all_input_nodes if isinstance(each.meta.get("example_value"), torch.Tensor)]
-        others = [each.meta["example_value"] for each in operands if not is_drawn_number(each)]
-        gives_way = any(not value.is_floating_point() or value.dim() == 0 for value in others)
-        if len(others) < len(operands) and gives_way and not marker_name(node.target) and node.op != "output":
-            return True
-    return False
+    tensors = [each for each in operands if isinstance(each.meta.get("example_value"), torch.Tensor)]
+    others = [each.meta["example_value"] for each in tensors if not is_drawn_number(each)]
+    return len(others) < len(tensors) and any(not each.is_floating_point() or each.dim() == 0 for each in others)
 
 
 def as_drawn(graph: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> list[Any]:

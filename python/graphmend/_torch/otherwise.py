@@ -1,14 +1,18 @@
 """What Dynamo makes something else of than Python does, and nobody sees while a break leaves it to Python.
 
 In: traces. Out: the same, in which the `__dict__` of an object that was made is that object's; sets of a class of the
-program's, numbers that numpy draws, and a name that is given twice break the graph.
+program's, numbers that numpy draws, one of Python's `random` that would decide a result's type, and a name that is
+given twice break the graph.
 """
 
 import contextlib
 from collections.abc import Callable
 from typing import Any
 
+import torch
+import torch.fx
 from torch._dynamo.codegen import PyCodegen
+from torch._dynamo.output_graph import OutputGraph
 from torch._dynamo.side_effects import SideEffects
 from torch._dynamo.variables import (
     ConstDictVariable,
@@ -18,8 +22,11 @@ from torch._dynamo.variables import (
     dicts,
 )
 from torch._dynamo.variables.base import AttributeMutationNew
+from torch.utils import _pytree as pytree
 
+from graphmend._torch.graphs import lends_its_type
 from graphmend._torch.instructions import on_instructions
+from graphmend._torch.markers import marker_name
 from graphmend._torch.own_breaks import leave_to_python
 from graphmend._torch.replaced import replaced
 
@@ -34,6 +41,7 @@ def left_as_in_python() -> contextlib.AbstractContextManager[None]:
         (SideEffects, "store_attr", _exchanged),
         (UserDefinedObjectVariable, "var_getattr", _read),
         (NumpyVariable, "call_function", _drawn),
+        (OutputGraph, "create_proxy", _met_by_drawn),
         *on_instructions(_given_once, "DICT_MERGE"),
     ]
     if _OWN_DICT is not None:
@@ -128,6 +136,19 @@ def _drawn(original: Any) -> Any:
         return original(self, tx, args, kwargs)
 
     return call_function
+
+
+def _met_by_drawn(original: Any) -> Any:
+    def create_proxy(self: Any, kind: str, target: Any, args: Any, kwargs: Any, *more: Any, **options: Any) -> Any:
+        if self.random_calls and kind.startswith("call_") and not marker_name(target):
+            operands = [each.node for each in pytree.tree_leaves((args, kwargs)) if isinstance(each, torch.fx.Proxy)]
+            if lends_its_type(operands):
+                leave_to_python(
+                    "A number of `random` decides a type", target, "Dynamo takes the number for a tensor of a double."
+                )
+        return original(self, kind, target, args, kwargs, *more, **options)
+
+    return create_proxy
 
 
 def _given_once(original: Any) -> Any:
