@@ -448,6 +448,22 @@ class TestDump:
             " lineno=1, col_offset=0, end_lineno=1, end_col_offset=5)])\n"
         )
 
+    def test_effects(self) -> None:
+        program = b"""import random
+def step(self, x, log):
+    print(x)
+    self.count += 1
+    log.append(x * 2)
+    return random.random()
+"""
+        done = graphmend("dump", "effects", "-", given=program)
+        assert done.returncode == 0 and not done.stderr
+        lines = dict(line.split(" ", 1) for line in done.stdout.decode().splitlines()[3:])
+        assert "talks" in lines["3:4"] and "writes" not in lines["3:4"]
+        assert "writes-local" in lines["4:4"] and lines["4:4"].endswith("(self)") and "talks" not in lines["4:4"]
+        assert lines["5:4"].endswith("(log)") and "random" not in lines["5:4"]
+        assert lines["6:4"].startswith("Return ") and lines["6:4"].endswith(", random")
+
     @pytest.mark.parametrize("kind", ["tokens", "tree"])
     def test_broken_file_is_dumped_as_far_as_it_goes(self, bad: Path, kind: str) -> None:
         done = graphmend("dump", kind, bad)

@@ -354,6 +354,33 @@ def test_a_module_is_run_with_one_package_mended_and_a_page(tmp_path: Path) -> N
 
 
 @needs_torch
+def test_functions_that_are_declared_to_talk_run_after_the_graph(tmp_path: Path) -> None:
+    metrics = """
+        def note(name, value):
+            with open("notes.txt", "a") as notes:
+                print(name, value, file=notes)
+    """
+    main = """
+        import metrics
+        import torch
+
+        @torch.compile(backend="eager")
+        def step(x):
+            metrics.note("sum", x.sum().item())
+            return x + 1
+
+        print(step(torch.ones(3)), step(torch.zeros(3)))
+    """
+    write(tmp_path, "metrics.py", metrics)
+    write(tmp_path, "main.py", main)
+    left = graphmend(tmp_path, "run", "main.py")
+    done = graphmend(tmp_path, "run", "--effects", "metrics.note", "main.py")
+    assert done.stdout == left.stdout and done.returncode == left.returncode == 0
+    assert (tmp_path / "notes.txt").read_text(encoding="utf-8") == "sum 3.0\nsum 0.0\n" * 2
+    assert "0 left" in done.stderr and "0 left" not in left.stderr
+
+
+@needs_torch
 def test_a_program_with_torch_is_mended_and_reported_with_its_children(tmp_path: Path) -> None:
     write(tmp_path, "model.py", MODEL)
     done = graphmend(tmp_path, "run", "--report", "out.json", "model.py", "spawn", "fail")
