@@ -13,8 +13,9 @@ import os
 import random
 import socket
 import traceback
+import warnings
 from collections.abc import Callable, Sequence
-from contextlib import redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +33,9 @@ class Seen:
     arguments: Any
     state: Any
     printed: str
+    # On standard error.
+    complained: str
+    warned: list[tuple[str, str, int]]
     records: list[tuple[str, str, str, int]]
     random: tuple[str, str]
 
@@ -51,7 +55,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, torch.Tensor):
         grad = plain(value.grad) if value.is_leaf and value.grad is not None else None
         numbers = str(value.detach().to(torch.float64).tolist() if value.is_floating_point() else value.tolist())
-        return (type(value).__name__, str(value.dtype), tuple(value.shape), value.requires_grad, numbers, grad)
+        layout = (tuple(value.shape), value.stride() if value.layout == torch.strided and not value.is_nested else ())
+        return (type(value).__name__, str(value.dtype), *layout, value.requires_grad, numbers, grad)
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -103,17 +108,21 @@ def observe(call: Callable[..., Any], args: Sequence[Any], file: str, owner: Any
     root.handlers[:] = [records]
     # At DEBUG, torch tells everything that it does.
     root.setLevel(logging.INFO)
-    printed = io.StringIO()
+    printed, complained = io.StringIO(), io.StringIO()
     result = error = None
     try:
-        with redirect_stdout(printed):
+        with redirect_stdout(printed), redirect_stderr(complained), warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
             result = call(*args)
     except Exception as raised:
         error = plain_error(raised, file)
     finally:
         root.handlers[:] = before[0]
         root.setLevel(before[1])
-    return Seen(plain(result), error, plain(args), plain(owner), printed.getvalue(), records.seen, random_states())
+    told = printed.getvalue(), complained.getvalue()
+    # torch warns on its own account.
+    own = [(each.category.__name__, str(each.message), each.lineno) for each in warned if each.filename == file]
+    return Seen(plain(result), error, plain(args), plain(owner), *told, own, records.seen, random_states())
 
 
 def seed() -> None:
