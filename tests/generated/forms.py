@@ -283,7 +283,7 @@ def _beside(w: Writer, form: str) -> dict[str, object]:
     choices: list[tuple[str, object]] = [("thread", True), ("stance", "force_eager"), ("stance", "eager_on_recompile")]
     choices += [("again", True)]
     if form == "module":
-        choices += [("load", True), ("copy", True)]
+        choices += [("load", True), ("copy", "deep"), ("copy", "pickle")]
     key, value = w.aside.choice(choices)
     w.use(f"before.{key}")
     return {key: value}

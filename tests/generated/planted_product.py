@@ -278,6 +278,12 @@ PRODUCT = [
         _outlined(co_name=lambda code: "outlined"),
         shows="events.function",
     ),
+    ProductBug(
+        "gradients-of-zero",
+        "what is in the other side of a branch gets no gradient",
+        lambda: patched(part("_mending.lift"), "spoils_gradients", lambda right: lambda *_: None),
+        hint=72,
+    ),
     ProductBug("check-ignored", "a guard that fires raises", run_instead(_ignore_flag), hint=42),
     ProductBug("check-inverted", "a guard fires when its test says so", _inverted_check, hint=86),
     ProductBug("only-first-check", "every guard counts", _only_first_check, hint=46),

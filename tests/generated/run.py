@@ -10,6 +10,7 @@ import contextlib
 import contextvars
 import copy
 import logging
+import pickle
 import random
 import sys
 import types
@@ -49,6 +50,12 @@ _CONTEXTS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
     "inference_mode": torch.inference_mode,
     "autocast": lambda: torch.autocast("cpu", dtype=torch.bfloat16),
     "device": lambda: torch.device(torch.get_default_device().type),
+}
+
+
+_COPIES: dict[str, Callable[[Any], Any]] = {
+    "deep": copy.deepcopy,
+    "pickle": lambda value: pickle.loads(pickle.dumps(value)),
 }
 
 
@@ -104,7 +111,7 @@ def run_variant(
             if "again" in before:
                 run = compile_target(target)
             if "copy" in before and isinstance(run, torch.nn.Module):
-                run, owner = _copied(run)
+                run, owner = _copied(run, _COPIES[before["copy"]])
                 target = owner
                 note_copy(run)
             arguments = _inputs(specs, dtype)
@@ -135,11 +142,15 @@ def _prepare(before: dict[str, Any], owner: Any) -> None:
         owner.load_state_dict(copy.deepcopy(owner.state_dict()))
 
 
-def _copied(run: torch.nn.Module) -> tuple[torch.nn.Module, torch.nn.Module]:
-    """A copy of a model, compiled or not, and what holds its state."""
-    # What was made by autograd cannot be copied, in eager as well.
-    with contextlib.suppress(RuntimeError):
-        run = copy.deepcopy(run)
+def _copied(run: torch.nn.Module, copied: Callable[[Any], Any]) -> tuple[torch.nn.Module, torch.nn.Module]:
+    """A copy of a model, compiled or not, and what holds its state; itself where its original cannot be copied so."""
+    try:
+        copied(getattr(run, "_orig_mod", run))
+    except (RuntimeError, pickle.PicklingError, AttributeError, TypeError):
+        # What was made by autograd has no deep copy, and a function of a function's no pickle.
+        pass
+    else:
+        run = copied(run)
     return run, getattr(run, "_orig_mod", run)
 
 
