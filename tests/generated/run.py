@@ -116,7 +116,7 @@ def run_variant(
                 note_copy(run)
             arguments = _inputs(specs, dtype)
             with _where(before) as call:
-                seen = call(_call, run, arguments, around, settings["backward"], capture)
+                seen = call(_from_afar, _call, run, arguments, around, settings["backward"], capture)
             describer = Describer()
             seen.arguments = [describer.describe(argument) for argument in arguments]
             results.append(seen.result)
@@ -139,7 +139,9 @@ def _prepare(before: dict[str, Any], owner: Any) -> None:
     for name, value in before.get("set", {}).items():
         setattr(owner, name, value)
     if "load" in before:
-        owner.load_state_dict(copy.deepcopy(owner.state_dict()))
+        # A buffer that inference mode made must not be written to.
+        with contextlib.suppress(RuntimeError):
+            owner.load_state_dict(copy.deepcopy(owner.state_dict()))
 
 
 def _copied(run: torch.nn.Module, copied: Callable[[Any], Any]) -> tuple[torch.nn.Module, torch.nn.Module]:
@@ -167,6 +169,11 @@ def _where(before: dict[str, Any]) -> Iterator[Callable[..., Observation]]:
             run = contextvars.copy_context().run
             call = lambda function, *args: thread.submit(run, function, *args).result()  # noqa: E731
         yield call
+
+
+def _from_afar(function: Callable[..., Observation], *args: Any, frames: int = 4) -> Observation:
+    """Makes a call from the same places in every thread: a stacklevel may point there, and each place warns once."""
+    return _from_afar(function, *args, frames=frames - 1) if frames else function(*args)
 
 
 def _call(run: Target, arguments: list[torch.Tensor], around: str, backward: bool, capture: Capture) -> Observation:
