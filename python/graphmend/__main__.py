@@ -1,8 +1,13 @@
 """`python -m graphmend ...`: `run`, `explain` and `verify` are done here, the rest by the native command beside it."""
 
 import os
-import subprocess
 import sys
+
+if __name__ == "__main__" and not getattr(sys.flags, "safe_path", False):
+    # Where `python -m` looks first; files there are the program's, and may be called as those of Python are.
+    sys.path[:1] = [] if sys.path[0] == os.getcwd() else sys.path[:1]  # noqa: PTH109
+
+import subprocess
 import sysconfig
 from pathlib import Path
 

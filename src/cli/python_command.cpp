@@ -19,6 +19,13 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kPythonNames = {"python3", "python"};
 
+// Not `-m graphmend`: Python would look for its own modules in the current folder, whose files are the program's.
+constexpr const char* kStart =
+    "import sys\n"
+    "if sys.path[:1] == ['']: del sys.path[0]\n"
+    "from graphmend.__main__ import main\n"
+    "sys.exit(main())";
+
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::string() : std::string(value);
@@ -54,7 +61,7 @@ std::string find_python() {
 }  // namespace
 
 int run_python(const PythonRequest& request, Output& out, Output& err) {
-  std::vector<std::string> words = {find_python(), "-m", "graphmend"};
+  std::vector<std::string> words = {find_python(), "-c", kStart};
   words.insert(words.end(), request.words.begin(), request.words.end());
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);

@@ -168,7 +168,14 @@ def test_pythons_that_ignore_the_environment_are_refused(tmp_path: Path) -> None
             "--report: expected a file name that ends in .html, .json or .txt",
         ),
         (["explain", "--packages", "a-b", "program.py"], "--packages: expected dotted names such as `package.module`"),
-        (["verify", "--tolerance", "2", "program.py"], "argument --tolerance: expected a number from 0 to 1"),
+        (
+            ["verify", "--tolerance", "2", "program.py"],
+            "argument --tolerance: expected a number from 0 to 1, found `2`",
+        ),
+        (
+            ["verify", "--tolerance", "a", "program.py"],
+            "argument --tolerance: expected a number from 0 to 1, found `a`",
+        ),
     ],
 )
 def test_a_bad_command_line_says_what_is_wrong(tmp_path: Path, words: list[str], message: str) -> None:
@@ -204,7 +211,9 @@ def test_the_native_command_hands_over_to_the_python_beside_it(tmp_path: Path) -
     for folder in ("", "active/bin", "path"):
         path = tmp_path / folder / "python3"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f'#!/bin/sh\necho "{folder or "beside"}" "$@"\nexit 5\n', encoding="utf-8")
+        path.write_text(
+            f'#!/bin/sh\noption=$1; shift 2; echo "{folder or "beside"}" $option "$@"\nexit 5\n', encoding="utf-8"
+        )
         path.chmod(0o755)
 
     def run(*words: str, **extra: str) -> Done:
@@ -215,24 +224,29 @@ def test_the_native_command_hands_over_to_the_python_beside_it(tmp_path: Path) -
         )
 
     done = run("run", "-q", "a b.py", "--help")
-    assert (done.stdout, done.returncode) == ("beside -m graphmend run -q a b.py --help\n", 5)
-    assert run("help", "verify").stdout == "beside -m graphmend verify --help\n"
+    assert (done.stdout, done.returncode) == ("beside -c run -q a b.py --help\n", 5)
+    assert run("help", "verify").stdout == "beside -c verify --help\n"
     (tmp_path / "python3").unlink()
-    assert run("explain", "x.py").stdout == "active/bin -m graphmend explain x.py\n"
-    assert run("explain", "x.py", GRAPHMEND_PYTHON="python3").stdout.startswith("path -m graphmend ")
+    assert run("explain", "x.py").stdout == "active/bin -c explain x.py\n"
+    assert run("explain", "x.py", GRAPHMEND_PYTHON="python3").stdout.startswith("path -c explain")
     (tmp_path / "active" / "bin" / "python3").unlink()
-    assert run("explain", "x.py").stdout.startswith("path -m graphmend ")
+    assert run("explain", "x.py").stdout.startswith("path -c explain")
     missing = run("run", "x.py", GRAPHMEND_PYTHON=str(tmp_path / "none"))
     assert missing.returncode == 2
     assert missing.stderr.startswith(f"graphmend: error: cannot run {tmp_path / 'none'}: ")
 
 
 def test_the_native_command_runs_a_program(tmp_path: Path) -> None:
-    write(tmp_path, "program.py", "import sys; print(sys.argv); sys.exit(4)")
-    words = [str(native_command()), "run", "program.py", "-q"]
+    write(tmp_path / "inside", "program.py", "import sys; print(sys.argv); sys.exit(4)")
+    # Python would not find these: the program's folder is another one.
+    for name in ("argparse.py", "types.py", "subprocess.py"):
+        write(tmp_path, name, "raise RuntimeError('of the program')")
+    words = [str(native_command()), "run", "inside/program.py", "-q"]
     environment = variables(GRAPHMEND_PYTHON=sys.executable)
     done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60, check=False)
-    assert (done.stdout, done.returncode) == ("['program.py', '-q']\n", 4)
+    assert (done.stdout, done.returncode) == ("['inside/program.py', '-q']\n", 4)
+    (tmp_path / "types.py").unlink()
+    assert graphmend(tmp_path, *words[1:]).stdout == done.stdout
 
 
 # --- torch, or what stands in for it -------------------------------------------------------------------------------
@@ -346,10 +360,10 @@ def test_a_module_is_run_with_one_package_mended_and_a_page(tmp_path: Path) -> N
         write(tmp_path / "site-packages", name, tells)
     words = ("-m", "inside.main", "--report", "mine")
     plain = python(tmp_path / "program", *words)
-    done = graphmend(tmp_path / "program", "run", "--packages", "mended", "--report", "out.html", *words)
+    done = graphmend(tmp_path / "program", "run", "--packages", "mended", "--report", "pages/out.html", *words)
     assert (done.stdout, done.returncode) == (plain.stdout, 0) and plain.stdout.startswith("step\ntold")
     assert "3 places broke, 2 mended, 1 left" in done.stderr
-    page = (tmp_path / "program/out.html").read_text(encoding="utf-8")
+    page = (tmp_path / "program/pages/out.html").read_text(encoding="utf-8")
     assert "1 place of 3 still breaks the graph" in page and "other.py" in page and "captured in the graphs" in page
 
 

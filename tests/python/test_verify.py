@@ -124,6 +124,29 @@ def step(x: Any) -> Any:
     return y
 
 
+STEP = graphmend.compile(torch.nn.Linear(3, 3), backend="eager")
+
+
+def calls_what_is_compiled(x: Any) -> Any:
+    print("sum", x.sum())
+    return STEP(x) + 1
+
+
+class HoldsWhatIsCompiled(torch.nn.Module):  # type: ignore[misc,name-defined,unused-ignore]
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = graphmend.compile(torch.nn.Linear(3, 3), backend="eager")
+
+    def forward(self, x: Any) -> Any:
+        print("sum", x.sum())
+        return self.inner(x) + 1
+
+
+@pytest.mark.parametrize("make", [lambda: calls_what_is_compiled, HoldsWhatIsCompiled], ids=["global", "inside"])
+def test_what_is_compiled_inside_is_compared_by_its_original(make: Any) -> None:
+    graphmend.verify(make(), (torch.ones(3),), backend="eager")
+
+
 def test_functions_find_copies_at_module_level_and_in_closures() -> None:
     inner = torch.zeros(())
 

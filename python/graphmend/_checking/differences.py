@@ -15,6 +15,7 @@ import torch
 
 from graphmend._checking import verify
 from graphmend._checking.observe import Text
+from graphmend._torch.compiling import OptimizedModule
 from graphmend._torch.tensors import tolerances
 
 # What `torch.compile` leaves in a module.
@@ -146,6 +147,10 @@ class _Walk:
             yield from self.walk(f"gradient of {where}", one.grad, other.grad)
 
     def _modules(self, where: str, one: torch.nn.Module, other: torch.nn.Module) -> Iterator[Difference]:
+        if isinstance(one, OptimizedModule):
+            # How often it was compiled is nobody's state.
+            yield from self.walk(where, one._orig_mod, other._orig_mod)
+            return
         for store in ("_parameters", "_buffers", "_modules"):
             yield from self._named(where, getattr(one, store), getattr(other, store))
         skipped = ("_parameters", "_buffers", "_modules", *_NOT_COMPARED)

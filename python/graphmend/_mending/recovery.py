@@ -63,7 +63,7 @@ class Recovery:
             self.report.misses += 1
             if state is not None:
                 put_back(random.setstate, state)
-            if missed.error is None:
+            if not missed.delivered:
                 result = self.run_code(self.code, closure, values)
                 if not missed.learnt:
                     self._count_miss(missed)

@@ -1,8 +1,8 @@
 """Running a program again of which some effects have already been delivered.
 
-When an effect raises while it is delivered, nothing of the frame has happened yet but the effects before it. The frame
-is then run again in eager, with its mended code: the statements that were delivered are passed over, and the one that
-raised raises the same exception where it stands.
+When an effect raises while it is delivered, or all are and the call cannot count, nothing of the frame has happened yet
+but effects. The frame is then run again in eager, with its mended code: the statements that were delivered are passed
+over, and the one that raised raises the same exception where it stands.
 """
 
 import contextlib
@@ -40,18 +40,18 @@ def expects(site: str) -> bool:
 
 
 @contextlib.contextmanager
-def of(sites: Sequence[str], error: BaseException) -> Iterator[None]:
+def of(sites: Sequence[str], error: BaseException | None) -> Iterator[None]:
     """Inside, the effects at these sites are passed over, in this order, and the last of them raises `error`.
 
     Its traceback begins in the statement, as it was delivered; that is where the exception is found to come from.
     """
     before = vars(_replay).copy()
-    statement = error.__traceback__
+    statement = error.__traceback__ if error else None
     _replay.sites, _replay.error = sites, error
     try:
         yield
     finally:
-        entry = error.__traceback__
+        entry = error.__traceback__ if error else None
         while entry is not None and entry.tb_next is not None:
             if entry.tb_next.tb_frame is _replay.frame:
                 entry.tb_next = statement
@@ -63,9 +63,8 @@ def of(sites: Sequence[str], error: BaseException) -> Iterator[None]:
 def pass_over() -> None:
     """Passes over the effect that is expected; raises if it is the one that raised."""
     _replay.sites = _replay.sites[1:]
-    if not _replay.sites:
+    if not _replay.sites and _replay.error is not None:
         error, _replay.error = _replay.error, None
-        assert error is not None
         # The statement stands in the function that has called the mark.
         _replay.frame = sys._getframe(2)
         traceback = error.__traceback__

@@ -3,11 +3,14 @@
     run the graph on copies of what it mutates → look at the flags of the checks → deliver the effects in order
       all as predicted: commit the mutations, return
       otherwise, or if the graph or an effect raised: throw the copies away, put the random state back, raise `Miss`
+      another thread has changed the same tensors meanwhile: the same, and begin anew
 
 The frame around the graph (`recovery.Recovery`) answers a `Miss` by running the user's own code in eager, which is
 always right.
 """
 
+import os
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +22,16 @@ from graphmend._mending import effects, speculate
 from graphmend._mending.history import with_history
 from graphmend._torch.compiling import StopRecomputation
 from graphmend._torch.modes import Modes
-from graphmend._torch.tensors import changes_counted, memory_of, random_state, set_random_state
+from graphmend._torch.tensors import changes_counted, memory_of, random_state, set_random_state, version_of
+
+# Held while what calls have changed is written back; nothing of the program's runs meanwhile, but what a signal calls.
+_committing = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    # The thread that holds it is not there in the child.
+    os.register_at_fork(after_in_child=_committing._at_fork_reinit)  # type: ignore[attr-defined,unused-ignore]
+
+# A call begins anew this often when other threads change the same tensors.
+_ATTEMPTS = 100
 
 
 class Miss(BaseException):
@@ -38,7 +50,7 @@ class Miss(BaseException):
         unmet: Any = None,
     ) -> None:
         super().__init__()
-        # The sites of effects; the last of them raised.
+        # The sites of effects; the last of them raised, if there is an error.
         self.delivered = delivered
         self.error = error
         # It was a predicted value, and the next one may be better.
@@ -51,6 +63,14 @@ class Miss(BaseException):
 
 class _NotCopiedError(Exception):
     """An input that the graph changes shares its memory with another, or must not be changed: a copy would show it."""
+
+
+class _ChangedError(Exception):
+    """Another thread has changed what the graph was given copies of; nothing has happened yet, but effects."""
+
+    def __init__(self, delivered: Sequence[str]) -> None:
+        super().__init__()
+        self.delivered = delivered
 
 
 @dataclass(frozen=True)
@@ -107,10 +127,20 @@ class Plan:
     random_decides: bool
 
     def run(self, compiled: Callable[..., Any], *args: Any) -> Any:
+        delivered: Sequence[str] = ()
+        for _ in range(_ATTEMPTS):
+            try:
+                return self._run_once(compiled, args, delivered)
+            except _ChangedError as error:
+                delivered = error.delivered
+        raise Miss(delivered, learnt=True)
+
+    def _run_once(self, compiled: Callable[..., Any], args: Sequence[Any], delivered: Sequence[str]) -> Any:
         before = random_state() if self.random else None
         modes = Modes()
         results: Any = None
         try:
+            versions = [version_of(args[i]) for i in self.mutated]
             working = list(args)
             if self.mutated:
                 self._copy(working)
@@ -131,17 +161,21 @@ class Plan:
             put_back(modes.restore)
             put_back(set_random_state, before)
             if results is None:
-                raise Miss(raised=True) from None
-            raise Miss(learnt=self._learn(results)) from None
+                raise Miss(delivered, raised=True) from None
+            raise Miss(delivered, learnt=self._learn(results)) from None
         if torch.is_inference_mode_enabled():
             results = self._as_in_inference_mode(args, results)
         try:
-            self._deliver(results)
-        except Miss:
+            if not delivered:
+                self._require_unchanged(args, versions, ())
+                self._deliver(results)
+            with _committing:
+                self._require_unchanged(args, versions, [each.site for each in self.effects])
+                return self._commit(args, working, results)
+        except (Miss, _ChangedError):
             put_back(modes.restore)
             put_back(set_random_state, before)
             raise
-        return self._commit(args, working, results)
 
     def _learn(self, results: Sequence[Any]) -> bool:
         """The first value that was not as predicted is certain; those after it may come of that."""
@@ -164,6 +198,11 @@ class Plan:
                 raise _NotCopiedError
         for i in self.mutated:
             working[i] = _copy_of(working[i])
+
+    def _require_unchanged(self, args: Sequence[Any], versions: Sequence[int | None], delivered: Sequence[str]) -> None:
+        """What another thread has changed meanwhile would be lost, if what the graph made of the copies counted."""
+        if any(version_of(args[i]) != version for i, version in zip(self.mutated, versions, strict=True)):
+            raise _ChangedError(delivered)
 
     def _as_in_inference_mode(self, args: Sequence[Any], results: Sequence[Any]) -> Sequence[Any]:
         """Nothing that is made in it has a history, but AOTAutograd gives it one inside of `enable_grad`. A view of an

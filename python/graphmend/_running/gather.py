@@ -34,6 +34,7 @@ class Gathered:
     def save(self, path: str, program: Sequence[str]) -> str:
         """Writes the report; what went wrong, or nothing."""
         try:
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
             report.save(path, self.reports, " ".join(program))
         except OSError as error:
             return f"graphmend: error: the report cannot be written to {path}: {error.strerror}"

@@ -6,6 +6,7 @@ status, tracebacks, signals and child processes are Python's own, and none of th
 """
 
 import argparse
+import contextlib
 import os
 import secrets
 import subprocess
@@ -132,10 +133,10 @@ def _parser(command: str) -> argparse.ArgumentParser:
 
 
 def _tolerance(text: str) -> float:
-    value = float(text)
-    if not 0 <= value < 1:
-        raise argparse.ArgumentTypeError("expected a number from 0 to 1")
-    return value
+    with contextlib.suppress(ValueError):
+        if 0 <= float(text) < 1:
+            return float(text)
+    raise argparse.ArgumentTypeError(f"expected a number from 0 to 1, found `{text}`")
 
 
 def _program(command: str, options: dict[str, Any]) -> list[str]:

@@ -35,6 +35,11 @@ def overlapping(tensors: list[torch.Tensor]) -> list[int]:
     return sorted(compute_overlapping_tensors(tensors, symbolic=False))
 
 
+def version_of(tensor: torch.Tensor) -> int | None:
+    """How often autograd knows the tensor to have been changed; of one that inference mode made it counts nothing."""
+    return None if tensor.is_inference() else tensor._version
+
+
 @contextlib.contextmanager
 def changes_counted(tensor: torch.Tensor, count: int) -> Iterator[None]:
     """Autograd takes the tensor for one that was changed so often, whatever is done to it in here."""
