@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,6 +16,8 @@ import pytest
 import graphmend
 
 torch = pytest.importorskip("torch")
+
+from graphmend._mending.backend import MendedBackend  # noqa: E402 - it needs torch
 
 # torch warns on its own account.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -159,13 +162,22 @@ def test_other_errors_are_not_touched() -> None:
         compiled(X)
 
 
+class Talking(torch.nn.Module):  # type: ignore[misc,name-defined,unused-ignore]
+    def forward(self, x: Any) -> Any:
+        return talk(x)
+
+
 def test_the_kill_switch_brings_breaks_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules[graphmend.disable.__module__], "_disabled", False)
+    monkeypatch.setattr(MendedBackend, "disabled", False)
     compiled = graphmend.compile(talk, backend="eager")
     with graphmend.assert_no_graph_breaks():
         compiled(X)
+    model = graphmend.compile(Talking(), backend="eager")
+    copied = copy.deepcopy(model)
+    with graphmend.assert_no_graph_breaks():
+        copied(X)
     assert graphmend.disable() > 0
-    for callable_ in (compiled, graphmend.compile(talk, backend="eager")):
+    for callable_ in (compiled, graphmend.compile(talk, backend="eager"), copied, copy.deepcopy(model)):
         with pytest.raises(AssertionError, match="graph break"), graphmend.assert_no_graph_breaks():
             callable_(X)
 

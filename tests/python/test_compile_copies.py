@@ -16,6 +16,7 @@ import torch
 from compiled_calls import module_state, observe, seed
 
 from graphmend._mending.compile import compile as mended_compile
+from graphmend._reporting import report
 
 # torch warns on its own account.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -163,8 +164,8 @@ def test_a_deep_copy_is_mended_too(called: bool) -> None:
     assert copied._orig_mod is not mended._orig_mod
     before = mended.report.calls
     observe(copied, (X,), __file__)
-    assert copied.report is not mended.report
-    assert (copied.report.whole, mended.report.calls) == (True, before)
+    assert copied.report is not mended.report and copied.report in report.all_reports()
+    assert (copied.report.whole, copied.report.graphs, mended.report.calls) == (True, 1, before)
 
 
 def test_the_originals_deep_copy_is_plain() -> None:

@@ -7,7 +7,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from types import CodeType
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 import torch.fx
@@ -101,6 +101,10 @@ def _first(count: int, compiled: Callable[..., Any], *args: Any) -> Any:
 class MendedBackend:
     """The backend that Dynamo calls for our frames; `inner` is the one the user asked for."""
 
+    # Of all, also of copies.
+    disabled: ClassVar[bool] = False
+    known: ClassVar[weakref.WeakSet["MendedBackend"]] = weakref.WeakSet()
+
     def __init__(self, inner: Callable[..., Any], speculates: bool | str = False) -> None:
         self.inner = inner
         # Each has its own predictions.
@@ -108,7 +112,7 @@ class MendedBackend:
         # True, False, or "report": then predictions are only told of.
         self.speculates = speculates
         self.frame = FrameRecord()
-        self.disabled = False
+        self.known.add(self)
         # Code whose frames were compiled, as Dynamo knows it.
         self.codes: MutableMapping[CodeType, None] = WeakIdKeyDictionary()
         # Why the branch at a site is not selected: for good, and the last time that it was traced.

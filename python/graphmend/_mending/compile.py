@@ -1,7 +1,6 @@
 """`graphmend.compile`: a drop-in for `torch.compile` that mends what breaks the graph."""
 
 import builtins
-import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -20,16 +19,11 @@ from graphmend._torch.settings import keep_backward_inside
 from graphmend._torch.tracing import inline_other_code, pass_objects
 from graphmend._torch.version import require_torch, torch_version
 
-_disabled = False
-_backends: weakref.WeakSet[MendedBackend] = weakref.WeakSet()
-
 
 def disable() -> int:
     """The kill switch: nothing is mended any more in this process, and what was compiled mended is compiled anew."""
-    global _disabled
-    _disabled = True
-    for backend in _backends:
-        backend.disabled = True
+    MendedBackend.disabled = True
+    for backend in MendedBackend.known:
         for code in backend.codes:
             forget_code(code)
     return mended_code.forget_all()
@@ -80,7 +74,7 @@ def compile(  # noqa: A001 - the name of what it stands in for
             )
 
         return decorate
-    if disable or _disabled or _config.current().disable:
+    if disable or MendedBackend.disabled or _config.current().disable:
         chosen = {} if backend is None else {"backend": backend}
         return torch.compile(
             model,
@@ -99,7 +93,6 @@ def compile(  # noqa: A001 - the name of what it stands in for
     keep_backward_inside(traces_gradients)
     inner, special = inner_backend(backend, mode, options, dynamic, others.pop("name", None))
     mended = MendedBackend(inner, speculate)
-    _backends.add(mended)
     compiled = torch.compile(
         model, fullgraph=fullgraph, dynamic=dynamic, backend=mended, options=special or None, **others
     )

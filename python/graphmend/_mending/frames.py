@@ -65,6 +65,10 @@ class MendingCallback:
         self.fullgraph = fullgraph
         self.breaks = FrameBreaks(backend, report)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # What a copy of a compiled model does is told in a report of its own.
+        return _with_new_report, (self._torchdynamo_orig_backend, self.backend, self.report.name, self.fullgraph)
+
     def __call__(self, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
         # While a frame is tried, Dynamo's settings are others, for all threads.
         with compile_lock:
@@ -350,6 +354,10 @@ class MendingCallback:
             learnt.versions += 1
             if learnt.versions >= recompile_limit() - 2:
                 speculate.give_up_changing(keys)
+
+
+def _with_new_report(inner: Any, backend: MendedBackend, name: str, fullgraph: bool) -> MendingCallback:
+    return MendingCallback(inner, backend, Report(name=name), fullgraph)
 
 
 def _function_place(code: CodeType, error: BaseException) -> Place:
