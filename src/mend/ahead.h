@@ -1,7 +1,9 @@
 // What will break as a place of the same function did. In: a place that broke. Out: the statements that only talk, if
-// it does; or the branches and asserts that ask what torch computes, if it is one.
+// it does; or the branches and asserts that ask what torch computes, if it is one. Of sizes: those that name the same.
 #pragma once
 
+#include <set>
+#include <string_view>
 #include <vector>
 
 #include "facts/scopes.h"
@@ -10,5 +12,9 @@
 namespace graphmend {
 
 std::vector<NodeId> places_like(const MendContext& context, const Scopes& scopes, NodeId place);
+
+// The variables in some expressions, and whether an expression has one of them.
+std::set<std::string_view> names_in(const MendContext& context, const std::vector<NodeId>& expressions);
+bool mentions(const MendContext& context, NodeId expression, const std::set<std::string_view>& names);
 
 }  // namespace graphmend

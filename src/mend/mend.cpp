@@ -185,6 +185,7 @@ class Mender {
       mend_place(like, lines.position(context_.span(like).start).line, reason);
     }
     ahead_ = false;
+    mend_sizes_like(place, lines);
     for (size_t i = before; i < result_.mends.size(); ++i) result_.mends[i].like = line;
   }
 
@@ -204,6 +205,28 @@ class Mender {
   std::vector<Edit>& edits() { return edits_; }
 
  private:
+  // The function's other sizes and bounds that are made of what a size or a bound of the place is.
+  void mend_sizes_like(NodeId place, const LineIndex& lines) {
+    const NodeId function = context_.enclosing(place, NodeKind::FunctionDef);
+    if (!function || !context_.request.speculates) return;
+    std::vector<NodeId> broken;
+    for (const Speculated& one : speculate(context_, facts(), place, false)) {
+      if (one.size) broken.push_back(one.size);
+    }
+    if (broken.empty()) return;
+    const std::set<std::string_view> names = names_in(context_, broken);
+    for (NodeId id : context_.own_nodes(function)) {
+      if (node_group(context_.tree.kind(id)) != NodeGroup::Statement || seen_.contains(id)) continue;
+      if (talks(context_, facts().scopes, id) != Talks::No) continue;
+      for (Speculated& one : speculate(context_, facts(), id, false)) {
+        if (!one.size || !mentions(context_, one.size, names) || !sizes_.insert(one.size).second) continue;
+        const uint32_t line = lines.position(context_.span(id).start).line;
+        result_.mends.push_back({MendKind::Speculate, line, context_.span(id), one.site});
+        edits_.push_back({one.replaced, std::move(one.text)});
+      }
+    }
+  }
+
   // Whatever in a statement needs the value of a tensor in Python.
   bool mend_values(NodeId place, uint32_t line) {
     if (!context_.request.speculates) return false;
@@ -264,6 +287,8 @@ class Mender {
   const MendContext& context_;
   Mended& result_;
   std::set<NodeId> seen_;
+  // Sizes that are mended though their statements are not.
+  std::set<NodeId> sizes_;
   std::vector<Edit> edits_;
   // Whole functions are mended, of which it is not known where they broke.
   bool around_ = false;

@@ -203,8 +203,8 @@ TEST(Mend, PiecesCoverTheTextAndTellWhereItCameFrom) {
 }
 
 // The lines that are mended with one that broke.
-std::vector<uint32_t> likes(const std::string& text, uint32_t line) {
-  const Case made(text, {line}, {"print", "logger.*"}, true);
+std::vector<uint32_t> likes(const std::string& text, uint32_t line, bool speculates = false) {
+  const Case made(text, {line}, {"print", "logger.*"}, true, speculates);
   std::vector<uint32_t> found;
   for (const Mend& mend : made.mended.mends) {
     if (mend.like != 0) {
@@ -235,6 +235,25 @@ TEST(Mend, WhatIsLikeAPlaceThatBrokeIsMendedWithIt) {
   EXPECT_EQ(likes(tests, 8), (std::vector<uint32_t>{10}));
   EXPECT_EQ(likes(tests, 11), (std::vector<uint32_t>{}));
   EXPECT_EQ(likes("if x.sum() > 0: raise E\nassert x.sum() > 0\n", 1), (std::vector<uint32_t>{}));
+}
+
+TEST(Mend, SizesThatNameTheSameAreMendedWithOneThatBroke) {
+  const std::string sizes =
+      "def f(x, y, n, m):\n"
+      "    a = x[:n]\n"
+      "    b = x.view(n - 1, 2).item()\n"
+      "    for i in range(m):\n"
+      "        c = torch.zeros(m + n)\n"
+      "    print(x[n:])\n"
+      "    d = n.item() + len(x[m:])\n"
+      "    def g(): return x[:n]\n";
+  EXPECT_EQ(likes(sizes, 2, true), (std::vector<uint32_t>{3, 5}));
+  // The size alone: of what is read there nobody has said that it broke.
+  EXPECT_EQ(likes(sizes, 4, true), (std::vector<uint32_t>{5, 7}));
+  EXPECT_EQ(likes(sizes, 7, true), (std::vector<uint32_t>{4, 5}));
+  const Case both(sizes, {2, 4}, {"print"}, true, true);
+  EXPECT_EQ(both.mended.mends.size(), 5U);
+  EXPECT_EQ(likes(sizes, 2), (std::vector<uint32_t>{}));
 }
 
 TEST(Mend, LinesWithoutAStatementAreSaidSo) {

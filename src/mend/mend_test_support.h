@@ -18,13 +18,14 @@ struct MendCase {
   Mended mended;
 
   MendCase(std::string source, std::vector<uint32_t> lines, std::vector<std::string> talkers = {"print", "logger.*"},
-           bool ahead = false)
+           bool ahead = false, bool speculates = false)
       : text(std::move(source)), lexed(lex(text)), parsed(parse(text, lexed.tokens)) {
     MendRequest request;
     request.file_name = "f.py";
     request.lines = std::move(lines);
     request.talkers = std::move(talkers);
     request.ahead = ahead;
+    request.speculates = speculates;
     mended = mend(text, lexed.tokens, parsed.tree, request);
   }
 

@@ -298,31 +298,49 @@ class Speculation {
   void sizes(const std::vector<NodeId>& arguments, const std::string& owner) {
     for (NodeId argument : arguments) {
       for (NodeId value : sizes_in(argument)) {
-        if (may_be_tensor(value)) wrap(value, "index", owner + ", ", value);
+        if (may_be_tensor(value)) size(value, owner);
       }
     }
   }
 
-  // Bounds of slices of what a name stands for: whose slices they are shows while tracing.
-  void slice(NodeId id, const std::string& owner) {
-    for (NodeId bound : tree_.children(id)) {
-      if (tree_.kind(bound) != NodeKind::Number && tree_.kind(bound) != NodeKind::UnaryOp)
-        wrap(bound, "index", owner + ", ", bound);
+  void size(NodeId value, const std::string& owner) { wrap(value, "index", owner + ", ", value, value); }
+
+  // The bounds of slices in a subscript that may be tensors.
+  std::vector<NodeId> bounds_in(NodeId key) const {
+    std::vector<NodeId> bounds;
+    for (NodeId part : sizes_in(key)) {
+      if (tree_.kind(part) != NodeKind::Slice) continue;
+      for (NodeId bound : tree_.children(part)) {
+        if (tree_.kind(bound) != NodeKind::Number && tree_.kind(bound) != NodeKind::UnaryOp) bounds.push_back(bound);
+      }
     }
+    return bounds;
   }
 
-  void slices(NodeId key, const std::string& owner) {
-    if (tree_.kind(key) == NodeKind::Slice) return slice(key, owner);
-    if (tree_.kind(key) != NodeKind::Tuple) return;
-    for (NodeId part : tree_.children(key)) {
-      if (tree_.kind(part) == NodeKind::Slice) slice(part, owner);
-    }
+  // Whose slices they are shows while tracing. What has no name gets one, so that it is evaluated once.
+  void slices(const SubscriptView& view) {
+    const std::vector<NodeId> bounds = bounds_in(view.slice);
+    const bool has_name = tree_.kind(view.value) == NodeKind::Name;
+    if (bounds.empty() || !(has_name || (elements_ && facts_.binds_in_function(tree_, view.value)))) return;
+    const std::string owner = has_name ? std::string(context_.text_of(view.value)) : named(view.value);
+    for (NodeId bound : bounds) size(bound, owner);
+  }
+
+  std::string named(NodeId value) {
+    const Span span = context_.span(value);
+    std::string name = "graphmend_o" + std::to_string(span.end) + "_";
+    Speculated made{PieceText(context_.text), span, context_.site(value, "named")};
+    made.text.add("(" + name + " := (", span);
+    made.text.copy(span);
+    made.text.add("))", span);
+    found_.push_back(std::move(made));
+    return name;
   }
 
   // `x[mask]`, or a list's element by a tensor.
   void subscript(NodeId id) {
     const SubscriptView view(tree_, id);
-    if (tree_.kind(view.value) == NodeKind::Name) slices(view.slice, std::string(context_.text_of(view.value)));
+    slices(view);
     if (!elements_ || tree_[id].context() != Context::Load) return;
     switch (tree_.kind(view.slice)) {
       case NodeKind::Name:
@@ -387,10 +405,10 @@ class Speculation {
     found_.push_back(std::move(made));
   }
 
-  void wrap(NodeId whole, std::string_view mark, const std::string& before, NodeId value) {
+  void wrap(NodeId whole, std::string_view mark, const std::string& before, NodeId value, NodeId size = {}) {
     if (binds_or_waits(tree_, value)) return;
     const Span span = context_.span(whole);
-    Speculated made{PieceText(context_.text), span, context_.site(whole, mark)};
+    Speculated made{PieceText(context_.text), span, context_.site(whole, mark), false, size};
     made.text.add("__graphmend__." + std::string(mark) + "('" + made.site + "', " + before + "(", span);
     made.text.copy(context_.span(value));
     made.text.add("))", span);

@@ -17,6 +17,8 @@ struct Speculated {
   std::string site;
   // Of a test, or an operand of one; else of what makes a value of a tensor wherever it stands.
   bool asks_truth = false;
+  // The size, or the bound of a slice, that it is.
+  NodeId size = {};
 };
 
 // Of the statement itself, or of the header of one that has a body. Empty when nothing in it needs a value. Without

@@ -44,6 +44,15 @@ def arithmetic(w: Writer) -> None:
 def slices(w: Writer) -> None:
     w.use("wanted.slice")
     name, other = w.fresh("r"), e.full_name(w)
+    if w.chance(0.3):
+        w.use("wanted.slice_of_unnamed")
+        other = f"({other} * 1)"
+    if w.chance(0.15):
+        w.use("wanted.slice_stored")
+        w.line(f"{name} = {other}.clone()")
+        w.line(f"[{name}][0][{w.choose(['', ':, '])}:{wanted.bound(w)}] {w.choose(['', '+'])}= 0.5")
+        w.bind(name, "full")
+        return
     choices: list[Choice] = [
         (2, lambda w: f"{other}[:{wanted.bound(w)}]"),
         (1, lambda w: f"{other}[{wanted.bound(w)}:]"),

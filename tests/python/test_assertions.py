@@ -194,6 +194,12 @@ def test_whole(assert_no_graph_breaks):
 def test_broken(assert_no_graph_breaks):
     torch.compile(broken, backend="eager")(torch.ones(2))
 
+def test_caught(assert_no_graph_breaks):
+    try:
+        torch.compile(broken, backend="eager")(torch.ones(2))
+    except AssertionError:
+        pass
+
 def test_without():
     torch.compile(broken, backend="eager")(torch.ones(2))
 """
@@ -207,5 +213,8 @@ def test_the_fixture(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert "PASSED test_it.py::test_whole" in done.stdout, done.stdout
     assert "PASSED test_it.py::test_without" in done.stdout
+    # Once: not as an error of the fixture, too.
     assert "FAILED test_it.py::test_broken" in done.stdout
+    assert "ERROR test_it.py::test_broken" not in done.stdout
+    assert "ERROR test_it.py::test_caught" in done.stdout
     assert "test_it.py:5 in broken" in done.stdout

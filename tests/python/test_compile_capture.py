@@ -302,6 +302,38 @@ def test_only_the_number_that_python_needs_is_predicted() -> None:
     assert (kinds["count"], kinds["chosen"]) == ("capture", "speculate")
 
 
+def many_tests_of_a_truth(x: Any) -> Any:
+    is_positive = (x > 0).any().item()
+    found = [x]
+    if is_positive:
+        found.append(x + 1)
+    for each in range(2):
+        found.extend([each] if is_positive else [])
+    return found
+
+
+def test_a_truth_is_predicted_once_for_all_tests_of_it() -> None:
+    calls = [(torch.full((3,), value),) for value in (1.0, -1.0, 2.0, -2.0)]
+    compiled = same_program(many_tests_of_a_truth, calls, __file__)
+    first = many_tests_of_a_truth.__code__.co_firstlineno
+    assert [(entry.line, entry.mend) for entry in compiled.report.mended] == [(first + 1, "speculate")]
+
+
+def sizes_of_a_tensor(x: Any, sizes: Any) -> Any:
+    height, width = sizes
+    rows = x[:height]
+    grid = rows.reshape(-1)[: height * width].view(height, width)
+    return grid + torch.zeros(width), torch.arange(height)
+
+
+def test_sizes_that_name_the_same_are_found_in_one_round() -> None:
+    calls = [(torch.ones(4, 4), torch.tensor(each)) for each in ([2, 3], [3, 2], [2, 3], [1, 1], [3, 9])]
+    compiled = same_program(sizes_of_a_tensor, calls, __file__)
+    assert not compiled.report.left
+    told = [entry.message for entry in compiled.report.mended]
+    assert sum("before it could break" in message for message in told) == 2
+
+
 def kept_texts(x: Any) -> Any:
     total, count = x.sum().item(), int((x > 0).sum())
     texts = [str(total), repr(count), f"{total:8.3f}|{count:04d}", "%s, %r" % (total, count)]  # noqa: UP031

@@ -427,7 +427,7 @@ def test_explain_shows_each_place_and_verify_finds_them_equal(tmp_path: Path) ->
     assert "  to do:  " in told.partition("model.py:24")[2]
     verified = graphmend(tmp_path, "verify", "model.py", "fail")
     assert verified.returncode == 0, verified.stdout
-    assert verified.stdout.startswith("graphmend: equal, numbers to the last digit\n")
+    assert verified.stdout.startswith("graphmend: equal, numbers to the last digit; the program fails: ")
     assert ", exit status 1\n" in verified.stdout
 
 

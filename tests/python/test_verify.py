@@ -81,7 +81,8 @@ def test_nothing_is_printed_or_logged(capsys: pytest.CaptureFixture[str], caplog
 
 
 def test_a_call_that_raises_is_compared_too() -> None:
-    report = graphmend.verify(Noisy(), inputs(), {"limit": -1.0}, backend="eager", calls=2)
+    with pytest.warns(UserWarning, match="raises in every call.*: "):
+        report = graphmend.verify(Noisy(), inputs(), {"limit": -1.0}, backend="eager", calls=2)
     assert report.misses == 2
 
 
@@ -306,6 +307,8 @@ def test_wrong_arguments_are_told() -> None:
         graphmend.verify(plain, torch.ones(2))
     with pytest.raises(TypeError, match="expected a module or a function, found int"):
         graphmend.verify(3)
+    with pytest.warns(UserWarning, match=r"raises in every call.*TypeError: plain\(\) missing 1 required"):
+        graphmend.verify(plain, (), backend="eager")
 
 
 def test_worlds_keep_what_is_shared() -> None:

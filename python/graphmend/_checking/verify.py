@@ -97,7 +97,7 @@ def verify(program: Sequence[str], settings: _config.Settings, tolerance: float)
         print(f"graphmend: the mended program differs from the original\n{difference}")
         print("  a program that differs from itself, by random numbers without a seed for example, cannot be compared")
     else:
-        print(f"graphmend: equal{_rounding_note(rounding)}")
+        print(f"graphmend: equal{_rounding_note(rounding)}{_failure_note(mended)}")
         lines = sum(bool(line) for line in levelled(mended.output) + levelled(mended.errors))
         print(f"  {report.counted(lines, 'line')} of output, exit status {mended.status}")
         print(f"  original in eager {original.seconds:.1f} s, mended {mended.seconds:.1f} s, compiling included")
@@ -114,6 +114,14 @@ def _rounding_note(rounding: Rounding) -> str:
     if not rounding.count:
         return ", numbers to the last digit"
     return f"; {rounding.count} numbers differ by rounding, {rounding.largest:.1e} of their size at most"
+
+
+def _failure_note(outcome: Outcome) -> str:
+    """That the program has failed in both runs, and by what: nothing behind that was compared."""
+    if not outcome.status:
+        return ""
+    said = [line for line in outcome.errors.splitlines() if line.strip()]
+    return "; the program fails" + (f": {said[-1].strip()}" if said else "")
 
 
 def first_difference(original: Outcome, mended: Outcome, rounding: Rounding) -> str:

@@ -60,7 +60,8 @@ def verify(
 
     Numbers must be the same to the last bit with backend `eager`, and otherwise as `torch.testing.assert_close` wants
     them; `rtol` and `atol` set that. Inductor draws the random numbers of eager meanwhile. Where `torch.compile`
-    without graphmend differs from eager in the same way, there is a warning and no error.
+    without graphmend differs from eager in the same way, there is a warning and no error; and there is one where the
+    original itself raises in every call, as arguments that it does not take make it.
     """
     original, own_backend = original_of(model)
     if not callable(original):
@@ -130,9 +131,11 @@ def _compare(trial: _Trial, calls: int, tolerance: Tolerance) -> Report:
     if not isinstance(report, Report):
         report = Report(name=getattr(trial.model, "__qualname__", type(trial.model).__qualname__))
     name = backend_name(trial.backend)
+    raised = 0
     for number in range(1, calls + 1):
         for variant in (original, mended, mended_eager):
             variant.call()
+        raised += original.seen.error is not None
         if plain is not None:
             plain.call()
         for found in _found(original, mended_eager, Tolerance(exact=True)):
@@ -147,6 +150,13 @@ def _compare(trial: _Trial, calls: int, tolerance: Tolerance) -> Report:
             warnings.warn(
                 f"graphmend: torch.compile itself differs from eager, with or without graphmend: {found}", stacklevel=4
             )
+    if raised and raised == calls:
+        error = original.seen.error
+        warnings.warn(
+            f"graphmend: the original raises in every call, and nothing that follows was compared: "
+            f"{type(error).__qualname__}: {error}",
+            stacklevel=4,
+        )
     return report
 
 

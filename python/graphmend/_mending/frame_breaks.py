@@ -15,13 +15,15 @@ from graphmend._mending.substitutes import is_inside, names_for
 from graphmend._reporting.report import Break, Report
 from graphmend._torch.breaks import Place, break_place, capture_for, hangs_on_symbol, is_guard, read_places
 from graphmend._torch.settings import has_setting
+from graphmend._torch.symbols import needs_truth
 
 _TALKING = frozenset(["postpone"])
 # What needs no prediction.
 _EXACT = frozenset(["postpone", "check", "select", "substitute"])
 _PREDICTED = frozenset(["speculate"])
-# What decides a test.
+# What decides a test, and what does so without a prediction of its own.
 _DECIDES = frozenset(["check", "select", "speculate"])
+_JOINED = frozenset(["check", "select"])
 # Nothing is changed in the source: Dynamo itself traces the number as a symbol.
 _CAPTURE = Mend("capture", line=0, start=0, end=0, site="", outlined="", pieces=(), class_name="")
 # How the reason begins why a break stays where graphmend has a bug.
@@ -49,9 +51,15 @@ class FrameBreaks:
         captures = self.backend.learnt(code).captures
         if error is None or not hangs_on_symbol(error):
             self.report.take_back(captures.refuse_setting())
-        elif not self._predict_test(break_place(error), captures) and not self._predict_read(error, captures):
+        elif not self._predict(error, captures):
             self.report.take_back(captures.refuse_place())
         return True
+
+    def _predict(self, error: BaseException, captures: Captures) -> bool:
+        """Predicts what Python needs to know of a symbol, if it is not done yet."""
+        # All tests of a truth come to what was read, once.
+        by = _JOINED if needs_truth(error) else _DECIDES
+        return self._decide_test(break_place(error), captures, by) or self._predict_read(error, captures)
 
     def unset(self) -> bool:
         """Does without the settings for this frame, if there are any: Dynamo may fail where it would have broken."""
@@ -177,11 +185,11 @@ class FrameBreaks:
         captures.places.setdefault(setting, []).append(place_of(place))
         return True
 
-    def _predict_test(self, place: Place | None, captures: Captures) -> bool:
-        """Predicts what a test of a symbol comes to, which changes less than the number does, if it is not done yet."""
+    def _decide_test(self, place: Place | None, captures: Captures, by: frozenset[str]) -> bool:
+        """Mends a test of a symbol by one of these, which changes less than the number does, if it is not done yet."""
         if place is None or not self.backend.speculates or captures.has(place_of(place)) or not is_guard(place):
             return False
-        mend = mended_code.mend(place, self.backend.frame.traced, True, only=_DECIDES)
+        mend = mended_code.mend(place, self.backend.frame.traced, True, only=by)
         if isinstance(mend, str):
             # It was no test.
             self.report.take_back([place_of(place)])
