@@ -53,19 +53,16 @@ std::vector<NodeId> places_like(const MendContext& context, const Scopes& scopes
   return found;
 }
 
-std::set<std::string_view> names_in(const MendContext& context, const std::vector<NodeId>& expressions) {
+std::set<std::string_view> names_in(const MendContext& context, NodeId expression) {
   std::set<std::string_view> names;
-  for (NodeId expression : expressions) {
-    for (NodeId id = expression; id < context.tree.end_of(expression); ++id) {
-      if (context.tree.kind(id) == NodeKind::Name) names.insert(context.text_of(id));
-    }
+  for (NodeId id = expression; id < context.tree.end_of(expression); ++id) {
+    if (context.tree.kind(id) == NodeKind::Name) names.insert(context.text_of(id));
   }
   return names;
 }
 
-bool mentions(const MendContext& context, NodeId expression, const std::set<std::string_view>& names) {
-  const std::set<std::string_view> own = names_in(context, {expression});
-  return std::any_of(own.begin(), own.end(), [&](std::string_view name) { return names.contains(name); });
+bool shares_name(const std::set<std::string_view>& names, const std::set<std::string_view>& others) {
+  return std::any_of(others.begin(), others.end(), [&](std::string_view name) { return names.contains(name); });
 }
 
 }  // namespace graphmend

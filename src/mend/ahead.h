@@ -13,8 +13,8 @@ namespace graphmend {
 
 std::vector<NodeId> places_like(const MendContext& context, const Scopes& scopes, NodeId place);
 
-// The variables in some expressions, and whether an expression has one of them.
-std::set<std::string_view> names_in(const MendContext& context, const std::vector<NodeId>& expressions);
-bool mentions(const MendContext& context, NodeId expression, const std::set<std::string_view>& names);
+// The variables in an expression, and whether two expressions have one in common.
+std::set<std::string_view> names_in(const MendContext& context, NodeId expression);
+bool shares_name(const std::set<std::string_view>& names, const std::set<std::string_view>& others);
 
 }  // namespace graphmend

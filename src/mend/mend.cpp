@@ -209,17 +209,18 @@ class Mender {
   void mend_sizes_like(NodeId place, const LineIndex& lines) {
     const NodeId function = context_.enclosing(place, NodeKind::FunctionDef);
     if (!function || !context_.request.speculates) return;
-    std::vector<NodeId> broken;
+    std::set<std::string_view> names;
     for (const Speculated& one : speculate(context_, facts(), place, false)) {
-      if (one.size) broken.push_back(one.size);
+      if (one.size) names.merge(names_in(context_, one.size));
     }
-    if (broken.empty()) return;
-    const std::set<std::string_view> names = names_in(context_, broken);
-    for (NodeId id : context_.own_nodes(function)) {
+    for (NodeId id : names.empty() ? std::vector<NodeId>{} : context_.own_nodes(function)) {
       if (node_group(context_.tree.kind(id)) != NodeGroup::Statement || seen_.contains(id)) continue;
       if (talks(context_, facts().scopes, id) != Talks::No) continue;
       for (Speculated& one : speculate(context_, facts(), id, false)) {
-        if (!one.size || !mentions(context_, one.size, names) || !sizes_.insert(one.size).second) continue;
+        if (!one.size || !shares_name(names, names_in(context_, one.size))) continue;
+        // What it is made of is a tensor too, as likely as not.
+        names.merge(names_in(context_, one.size));
+        if (!sizes_.insert(one.size).second) continue;
         const uint32_t line = lines.position(context_.span(id).start).line;
         result_.mends.push_back({MendKind::Speculate, line, context_.span(id), one.site});
         edits_.push_back({one.replaced, std::move(one.text)});

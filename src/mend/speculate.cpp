@@ -20,14 +20,23 @@ namespace {
 constexpr std::array<std::string_view, 2> kAsking = {"ldexp", "trunc"};
 
 // Functions of torch whose arguments are all sizes and ends, and methods of tensors whose arguments are.
-constexpr std::array<std::string_view, 9> kMakers = {"arange", "linspace", "logspace", "zeros", "ones",
-                                                     "empty",  "eye",      "rand",     "randn"};
-constexpr std::array<std::string_view, 12> kSizedMethods = {"view",      "reshape",   "expand",   "repeat",
-                                                            "narrow",    "new_zeros", "new_ones", "new_empty",
-                                                            "unflatten", "tile",      "unfold",   "as_strided"};
+constexpr std::array<std::string_view, 12> kMakers = {"arange", "linspace", "logspace", "zeros",
+                                                      "ones",   "empty",    "eye",      "rand",
+                                                      "randn",  "randint",  "randperm", "triu_indices"};
+constexpr std::array<std::string_view, 26> kSizedMethods = {
+    "view", "reshape", "expand",     "repeat", "narrow",      "new_zeros",    "new_ones", "new_empty", "unflatten",
+    "tile", "unfold",  "as_strided", "split",  "chunk",       "topk",         "kthvalue", "roll",      "rot90",
+    "tril", "triu",    "diagonal",   "select", "multinomial", "matrix_power", "flip",     "unsqueeze"};
 
 // Functions of torch's whose second argument is sizes; which of them it is shows while tracing.
-constexpr std::array<std::string_view, 2> kSizedFunctions = {"pad", "interpolate"};
+constexpr std::array<std::string_view, 6> kSizedFunctions = {
+    "pad", "interpolate", "one_hot", "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d"};
+
+// Builtins that take a whole number.
+constexpr std::array<std::string_view, 5> kOfWhole = {"range", "hex", "bin", "oct", "chr"};
+
+// What torch compares into one of Python's values.
+constexpr std::array<std::string_view, 2> kCompared = {"equal", "allclose"};
 
 // Functions and methods whose result is as long as there are different values.
 constexpr std::array<std::string_view, 3> kCounting = {"unique", "unique_consecutive", "bincount"};
@@ -63,6 +72,7 @@ class Speculation {
       }
       if (kind == NodeKind::Call) call(id);
       if (kind == NodeKind::BoolOp && elements_) choice(id);
+      if (kind == NodeKind::BinOp && elements_) repetition(id);
       if (kind == NodeKind::UnaryOp && tree_[id].operation() == Operator::Not && elements_) test(id);
       if (kind == NodeKind::Subscript) subscript(id);
       if (kind == NodeKind::IfExp) test(IfExpView(tree_, id).test);
@@ -121,6 +131,19 @@ class Speculation {
     found_.push_back(std::move(made));
   }
 
+  // `[x] * n`: a list, a tuple or a text is repeated as often as a whole number says.
+  void repetition(NodeId id) {
+    const BinOpView view(tree_, id);
+    if (tree_[id].operation() != Operator::Mult) return;
+    if (is_sequence(view.left) && may_be_tensor(view.right)) size(view.right, "None");
+    if (is_sequence(view.right) && may_be_tensor(view.left)) size(view.left, "None");
+  }
+
+  bool is_sequence(NodeId id) const {
+    const NodeKind kind = tree_.kind(id);
+    return kind == NodeKind::List || kind == NodeKind::Tuple || kind == NodeKind::String;
+  }
+
   // Whether a chain of comparisons calls something that may not be reached: `a < b < c()`.
   bool calls_late(NodeId id) const {
     for (NodeId operand : later_operands(tree_, id)) {
@@ -144,7 +167,7 @@ class Speculation {
       if (converts && arguments.size() == 1 && is_plain(arguments[0])) {
         return wrap(id, "value", "'" + std::string(name) + "', ", arguments[0]);
       }
-      if (name == "range") sizes(arguments, "None");
+      if (name == "range" || (elements_ && is_one_of(name, kOfWhole))) sizes(arguments, "None");
       if ((name == "any" || name == "all") && arguments.size() == 1) truths(id, name, arguments[0]);
       return;
     }
@@ -161,9 +184,13 @@ class Speculation {
       return;
     }
     if (positions(id, method, on_torch ? std::nullopt : std::optional(receiver), arguments)) return;
+    if (elements_ && is_one_of(method, kCompared)) return test(id);
     if (on_torch) {
-      // Of other functions the first argument is a tensor.
       if (is_one_of(method, kMakers)) sizes(arguments, "torch");
+      // The first argument is what a method has before the dot.
+      if (elements_ && is_one_of(method, kSizedMethods) && !arguments.empty() && is_plain(arguments[0])) {
+        sizes({arguments.begin() + 1, arguments.end()}, "None");
+      }
       // What it is filled with may be a tensor, of a dtype of its own.
       if (method == "full") sizes(size_of_full(arguments), "torch");
       return;
@@ -311,10 +338,15 @@ class Speculation {
     for (NodeId part : sizes_in(key)) {
       if (tree_.kind(part) != NodeKind::Slice) continue;
       for (NodeId bound : tree_.children(part)) {
-        if (tree_.kind(bound) != NodeKind::Number && tree_.kind(bound) != NodeKind::UnaryOp) bounds.push_back(bound);
+        if (!is_number(bound)) bounds.push_back(bound);
       }
     }
     return bounds;
+  }
+
+  bool is_number(NodeId id) const {
+    const bool is_signed = tree_.kind(id) == NodeKind::UnaryOp;
+    return tree_.kind(is_signed ? tree_.first_child(id) : id) == NodeKind::Number;
   }
 
   // Whose slices they are shows while tracing. What has no name gets one, so that it is evaluated once.

@@ -321,8 +321,9 @@ def test_a_truth_is_predicted_once_for_all_tests_of_it() -> None:
 
 def sizes_of_a_tensor(x: Any, sizes: Any) -> Any:
     height, width = sizes
-    rows = x[:height]
-    grid = rows.reshape(-1)[: height * width].view(height, width)
+    rows = x[:height].reshape(-1)
+    found = rows[: height * width]
+    grid = found.view(height, width)
     return grid + torch.zeros(width), torch.arange(height)
 
 
@@ -331,7 +332,21 @@ def test_sizes_that_name_the_same_are_found_in_one_round() -> None:
     compiled = same_program(sizes_of_a_tensor, calls, __file__)
     assert not compiled.report.left
     told = [entry.message for entry in compiled.report.mended]
-    assert sum("before it could break" in message for message in told) == 2
+    assert sum("before it could break" in message for message in told) == 3
+
+
+def larger_fractions(x: Any) -> Any:
+    least = max(1e-5, x.std().item())
+    most = min(x.sum().item(), 3.0, x[0].item())
+    return x / least, most, max(x[1].item(), x[0].item()), min(-0.0, x[0].item())
+
+
+@pytest.mark.parametrize("backend", ["eager", "inductor"])
+def test_the_larger_of_two_fractions_is_a_symbol(backend: str) -> None:
+    odd = ((1.0, 2.0), (0.0, -0.0), (-0.0, 0.0), (math.nan, 1.0), (1.0, math.nan), (math.inf, -math.inf), (-3.5, 9.0))
+    calls = [(torch.tensor(each),) for each in odd]
+    compiled = same_program(larger_fractions, calls, __file__, backend=backend, fullgraph=True)
+    assert (compiled.report.graphs, compiled.report.misses) == (1, 0)
 
 
 def kept_texts(x: Any) -> Any:

@@ -35,9 +35,6 @@ def _counted(site: str, name: str, operands: dict[str, Any]) -> Any:
     values = tensor.reshape(-1)
     order = None
     if name == "unique":
-        # Of two zeros, whose signs differ, either may be kept.
-        if tensor.is_floating_point():
-            return None
         values, order = torch.sort(values, stable=True)
     return _runs(site, tensor.shape, values, order, operands)
 
@@ -45,8 +42,13 @@ def _counted(site: str, name: str, operands: dict[str, Any]) -> Any:
 def _runs(site: str, shape: Any, values: torch.Tensor, order: torch.Tensor | None, operands: dict[str, Any]) -> Any:
     """One of each run of equal values, and what else is wanted; None where their number is not predicted."""
     begins = torch.cat([torch.ones(1, dtype=torch.bool, device=values.device), values[1:] != values[:-1]])
-    count = expect(site, begins.sum())
-    if count is None:
+    number = begins.sum()
+    if order is not None and values.is_floating_point():
+        # Of two zeros, whose signs differ, either may be kept; and a NaN is no other's like.
+        is_odd = torch.isnan(values) | ((values == 0) & torch.signbit(values))
+        number = torch.where(is_odd.any(), -1, number)
+    count = expect(site, number)
+    if count is None or count < 0:
         return None
     starts = torch.nonzero_static(begins, size=count, fill_value=0).reshape(-1)
     found = [values[starts]]

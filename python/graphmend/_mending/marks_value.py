@@ -206,11 +206,15 @@ def each(site: str, name: str, values: Any) -> Any:
     return any(values) if name == "any" else all(values)
 
 
+# What functions of torch.nn's call sizes.
+_SIZES = ("pad", "size", "num_classes", "output_size")
+
+
 def sized(site: str, name: str, owner: Any, /, *sizes: Any, **named: Any) -> Any:
     """`owner.name(sizes)`, where tensors may be among the sizes; of a function of torch's after the first argument."""
     if torch.compiler.is_dynamo_compiling() and is_module(owner, torch.nn.functional):
         sizes = (*sizes[:1], *[index(site, None, size) for size in sizes[1:2]], *sizes[2:])
-        named = {key: index(site, None, size) if key in ("pad", "size") else size for key, size in named.items()}
+        named = {key: index(site, None, size) if key in _SIZES else size for key, size in named.items()}
     if torch.compiler.is_dynamo_compiling() and is_plain_tensor(owner):
         sizes = tuple([index(site, owner, size) for size in sizes])
         named = {key: index(site, owner, size) for key, size in named.items()}

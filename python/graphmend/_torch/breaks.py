@@ -97,7 +97,7 @@ def _is_between(frame: Any) -> bool:
 
 _TORCH = str(Path(torch.__file__).parent) + os.sep
 # The mender knows the same ones.
-_SIZED = frozenset(["pad", "interpolate"])
+_SIZED = frozenset(["pad", "interpolate", "adaptive_avg_pool2d", "adaptive_avg_pool3d"])
 _STANDING_IN = str(Path(torch._dynamo.__file__).parent / "polyfills") + os.sep
 
 

@@ -10,7 +10,15 @@ from typing import Any
 
 import torch
 from torch._dynamo.symbolic_convert import compare_op_handlers
-from torch._dynamo.variables import BuiltinVariable, SymNodeVariable, TensorVariable, TorchInGraphFunctionVariable
+from torch._dynamo.variables import (
+    BuiltinVariable,
+    ConstantVariable,
+    SymNodeVariable,
+    TensorVariable,
+    TorchInGraphFunctionVariable,
+    TupleVariable,
+)
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 from graphmend._torch.exact import as_constant
 from graphmend._torch.replaced import replaced
@@ -25,14 +33,38 @@ def _comparing(original: Any) -> Any:
         if _are_of_two_types(first, second):
             exceeds = compare_op_handlers[">" if self.fn is max else "<"](tx, [second, first], {})
             return second if as_constant(tx, exceeds).as_python_constant() else first
+        if _are_read(first, second):
+            return _joined(self.fn, tx, *(_as_tensor(tx, each) for each in (first, second))).call_method(
+                tx, "item", [], {}
+            )
         tensors = [_example(each) for each in (first, second)]
         if not _can_be_joined(*tensors):
             return original(self, tx, first, second)
-        exceeds = BuiltinVariable(operator.gt if self.fn is max else operator.lt)
-        flag = exceeds.call_function(tx, [second, first], {})
-        return TorchInGraphFunctionVariable(torch.where).call_function(tx, [flag, second, first], {})
+        return _joined(self.fn, tx, first, second)
 
     return call
+
+
+def _joined(function: Any, tx: Any, first: Any, second: Any) -> Any:
+    exceeds = BuiltinVariable(operator.gt if function is max else operator.lt)
+    flag = exceeds.call_function(tx, [second, first], {})
+    return TorchInGraphFunctionVariable(torch.where).call_function(tx, [flag, second, first], {})
+
+
+def _as_tensor(tx: Any, number: Any) -> Any:
+    """A double where the number is, which may not be where tensors are made by default."""
+    said = {"dtype": ConstantVariable.create(torch.float64), "device": ConstantVariable.create("cpu")}
+    return TorchInGraphFunctionVariable(torch.full).call_function(tx, [TupleVariable([]), number], said)
+
+
+def _are_read(one: Any, other: Any) -> bool:
+    """Whether two fractions are compared, one of which is read from a tensor in the graph: sympy, for which there is no
+    NaN, would take the larger one for that of two real numbers."""
+    numbers = [each.realize() for each in (one, other)]
+    if not all(isinstance(each, SymNodeVariable) or each.is_python_constant() for each in numbers):
+        return False
+    symbols = [each.sym_num for each in numbers if isinstance(each, SymNodeVariable)]
+    return {each.python_type() for each in numbers} == {float} and any(map(free_unbacked_symbols, symbols))
 
 
 def _are_of_two_types(one: Any, other: Any) -> bool:
