@@ -78,6 +78,32 @@ def _split(w: Writer) -> str:
     return f"torch.split({e.full_name(w)}[0], [{taken}, 4 - {taken}])[{w.choose(['0', '1'])}]"
 
 
+def _by_whole(w: Writer) -> str:
+    """What is counted by a whole number that a tensor says."""
+    w.use("wanted.by_whole")
+    other, count = e.full_name(w), wanted.count(w)
+    owner = w.choose([other, f"({other} * 1)"])
+    return w.choose(
+        [
+            f"{owner}.split(1 + {count})[0]",
+            f"torch.split({other}, {count} + 1, dim=1)[-1]",
+            f"{owner}.chunk({count} + 1, 1)[0]",
+            f"torch.topk({other}, 1 + ({count} > 1).long())[0]",
+            f"{owner}.roll({count})",
+            f"torch.tril({other}, {count})",
+            f"{owner}[:-{count}]",
+            f"{owner}[0].select(0, {count} % 4)",
+            f"torch.stack([{other}] * ({count} + 1))",
+            f"{other} * len(bin({count}))",
+            f"{other} * int(torch.equal({other}, {other}.abs()))",
+            f"F.one_hot({count}, {count} + 1)",
+            f"torch.unique({other}.detach())",
+            f"{other} * max(0.25, {other}.detach().mean().item())",
+            f"{other} + min({other}.detach().sum().item(), 1.5, {other}[0, 0].item())",
+        ]
+    )
+
+
 def sizes(w: Writer) -> None:
     w.use("wanted.size")
     name, other = w.fresh("r"), e.full_name(w)
@@ -98,6 +124,7 @@ def sizes(w: Writer) -> None:
         (1, lambda w: f"F.pad({other}, (0, {wanted.small(w, 3)}))"),
         (1, lambda w: f"F.one_hot({wanted.count(w)}, 21 + {wanted.integer(w)})"),
         (1, _split),
+        (1, _by_whole),
     ]
     w.line(f"{name} = {w.pick_text(choices)}")
     w.bind(name, "ragged")
