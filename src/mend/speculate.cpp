@@ -35,9 +35,6 @@ constexpr std::array<std::string_view, 6> kSizedFunctions = {
 // Builtins that take a whole number.
 constexpr std::array<std::string_view, 5> kOfWhole = {"range", "hex", "bin", "oct", "chr"};
 
-// What torch compares into one of Python's values.
-constexpr std::array<std::string_view, 2> kCompared = {"equal", "allclose"};
-
 // Functions and methods whose result is as long as there are different values.
 constexpr std::array<std::string_view, 3> kCounting = {"unique", "unique_consecutive", "bincount"};
 
@@ -184,7 +181,6 @@ class Speculation {
       return;
     }
     if (positions(id, method, on_torch ? std::nullopt : std::optional(receiver), arguments)) return;
-    if (elements_ && is_one_of(method, kCompared)) return test(id);
     if (on_torch) {
       if (is_one_of(method, kMakers)) sizes(arguments, "torch");
       // The first argument is what a method has before the dot.

@@ -95,7 +95,6 @@ def _by_whole(w: Writer) -> str:
             f"{owner}[0].select(0, {count} % 4)",
             f"torch.stack([{other}] * ({count} + 1))",
             f"{other} * len(bin({count}))",
-            f"{other} * int(torch.equal({other}, {other}.abs()))",
             f"F.one_hot({count}, {count} + 1)",
             f"torch.unique({other}.detach())",
             f"{other} * max(0.25, {other}.detach().mean().item())",
