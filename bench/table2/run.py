@@ -111,7 +111,8 @@ def measure_program(name: str, mode: str, columns: list[str], limit: float, fold
             program["columns"][column] = {"failed": raw["failed"]}
             continue
         if column == "plain":
-            plain_ops, expected = raw["ops"], summary.expected_effects(eager, raw)
+            expected = summary.expected_effects(eager, raw)
+            plain_ops = run(column, "--as-compiled").get("ops", raw["ops"])
         full = raw["full"] = run(column, "--fullgraph")
         numbers = program["columns"][column] = summary.of_column(raw, full, plain_ops, expected)
         print(report.line(name, mode, column, numbers), flush=True)
@@ -190,9 +191,6 @@ def main() -> int:
     if reason is not None and {columns.MENDED, columns.AGAIN} & set(chosen):
         chosen = [name for name in chosen if name not in (columns.MENDED, columns.AGAIN)]
         remarks.append(f"**Nothing was mended**: {reason}.")
-    if arguments.train:
-        skipped = (PROGRAMS[name] for name in arguments.programs)
-        remarks += [f"Not trained: {one.name}, {one.no_training}." for one in skipped if one.no_training]
     for remark in remarks:
         print(remark, file=sys.stderr)
 
@@ -204,8 +202,7 @@ def main() -> int:
                 def one(name: str, mode: str = mode) -> dict[str, Any]:
                     return measure_program(name, mode, chosen, arguments.limit, Path(folder))
 
-                names = [name for name in arguments.programs if mode == "eval" or not PROGRAMS[name].no_training]
-                modes[mode] = dict(zip(names, pool.map(one, names), strict=True))
+                modes[mode] = dict(zip(arguments.programs, pool.map(one, arguments.programs), strict=True))
 
     results = {
         "command": shlex.join(["python", "-m", "bench.table2.run", *sys.argv[1:]]),
