@@ -7,8 +7,10 @@ import copy
 import functools
 import gc
 import io
+import json
 import threading
 import weakref
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +23,7 @@ from compiled_calls import same_program as same_program_as
 
 from graphmend._mending import frame_breaks, speculate
 from graphmend._mending.compile import compile as graphmend_compile
+from graphmend._reporting.report import report_from_dict, save
 
 # torch warns on its own account.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -360,3 +363,27 @@ def test_a_model_that_is_moved() -> None:
         for x in (torch.ones(3), torch.ones(3), torch.full((3,), 4.0)):
             (seen, name), (expected, other) = compiled(x), original(x)
             assert torch.equal(seen, expected) and seen.dtype == dtype and name == other
+
+
+def test_each_model_has_its_own_hit_rate(tmp_path: Path) -> None:
+    class Picked(torch.nn.Module):  # type: ignore[misc,unused-ignore]
+        def forward(self, x: Any) -> Any:
+            return x * [1, 2, 3][int(x.max())]
+
+    one, other = (mended_compile(Picked(), backend="eager") for _ in range(2))
+    for value in (1, 1, 1):
+        one(torch.tensor([0.0, value]))
+    for value in (1, 2, 1, 2):
+        other(torch.tensor([0.0, value]))
+    reports = [one.report, other.report]
+    rates = [report.mended[0].hits for report in reports]
+    assert rates == [(3, 3), (2, 4)]
+    assert "your own code runs (2 of 4 right)" in other.report.explain()
+    save(tmp_path / "report.json", reports)
+    kept = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["reports"]
+    assert [each["mended"][0]["predictions"] for each in kept] == [[3, 3], [2, 4]]
+    # Its predictions are gone with it.
+    del one
+    gc.collect()
+    assert [report.mended[0].hits for report in reports] == rates
+    assert [report_from_dict(each).mended[0].hits for each in kept] == rates

@@ -4,10 +4,11 @@ In: the places, one in each round of tracing. Out: whether the next round may ge
 """
 
 import dataclasses
+import weakref
 from collections.abc import Container
 from types import CodeType
 
-from graphmend._mending import mended_code
+from graphmend._mending import mended_code, speculate
 from graphmend._mending.backend import MendedBackend
 from graphmend._mending.learnt import Captures
 from graphmend._mending.mended_file import Mend
@@ -36,6 +37,7 @@ class FrameBreaks:
     def __init__(self, backend: MendedBackend, report: Report) -> None:
         self.backend = backend
         self.report = report
+        weakref.finalize(backend, _forget, report, backend.number)
 
     def mend_or_leave(self, place: Place, code: CodeType) -> bool:
         """Whether the break is mended. A fault of ours must not become the program's: then the break stays."""
@@ -83,6 +85,7 @@ class FrameBreaks:
             end_column=place.end_column,
             sites=tuple(mended_code.sites(place).items()),
             around=place.around,
+            model=self.backend.number,
         )
         if is_mended:
             mended_code.note_broken(entry)
@@ -108,8 +111,9 @@ class FrameBreaks:
             self.report.mended.sort(key=lambda entry: (files.index(entry.file), entry.line, entry.column or 0))
         for i, entry in enumerate(self.report.mended):
             kinds = [kind for site, kind in entry.sites if site in marked]
-            if kinds and entry.mend not in kinds:
-                self.report.mended[i] = dataclasses.replace(entry, mend=kinds[0])
+            if kinds:
+                mend = entry.mend if entry.mend in kinds else kinds[0]
+                self.report.mended[i] = dataclasses.replace(entry, mend=mend, model=self.backend.number)
 
     def remember(self) -> None:
         """Keeps what the frame is mended by for later processes, as far as that hangs on nothing but the source."""
@@ -227,6 +231,12 @@ class FrameBreaks:
         sites = [site for site in sites if site not in left]
         self.backend.declined.update(dict.fromkeys(sites, reason))
         return bool(sites)
+
+
+def _forget(report: Report, model: int) -> None:
+    """A compiled model is gone; its report may not be."""
+    report.count_for_good()
+    speculate.forget(model)
 
 
 def place_of(entry: Break | Place) -> tuple[str, int]:

@@ -24,7 +24,7 @@ from graphmend._reporting.report import Break
 
 _FORMAT = 1
 # Where a file is, is where it is now; sites are of one process.
-_NOT_KEPT = ("file", "sites")
+_NOT_KEPT = ("file", "sites", "model", "predictions")
 # Of what Dynamo says, what follows is the user's own lines.
 _OWN_LINES = "\nfrom user code:"
 

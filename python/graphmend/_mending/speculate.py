@@ -58,10 +58,6 @@ class Site:
     # What came last.
     last: str | None = None
 
-    @property
-    def hit_rate(self) -> float:
-        return self.hits / max(1, self.hits + self.misses)
-
 
 # A model may be collected, and its sites with it, in the middle of any loop: loops go over a copy.
 sites: dict[str, Site] = {}
@@ -76,17 +72,21 @@ def site_of(name: str) -> str:
     return name[1:].partition("_")[0] if name.startswith("p") else name
 
 
+def _keys_of(model: int) -> list[str]:
+    return [key for key in list(sites) if key.endswith(f"_{model}")]
+
+
 def forget(model: int) -> None:
     """Nothing is known of a model's sites any more."""
-    for key in [key for key in list(sites) if key.endswith(f"_{model}")]:
+    for key in _keys_of(model):
         del sites[key]
         vars(PREDICTIONS).pop(key, None)
 
 
-def rate(of_sites: Iterable[str]) -> tuple[int, int]:
-    """How often predictions at these sites were right, and how often they were looked at."""
+def rate(of_sites: Iterable[str], model: int) -> tuple[int, int]:
+    """How often a model's predictions at these sites were right, and how often they were looked at."""
     wanted = set(of_sites)
-    known = [site for key, site in sites.copy().items() if site_of(key) in wanted]
+    known = [sites[key] for key in _keys_of(model) if site_of(key) in wanted and key in sites]
     return sum(site.hits for site in known), sum(site.hits + site.misses for site in known)
 
 

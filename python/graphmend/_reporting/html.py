@@ -270,7 +270,7 @@ def _row(number: int, code: str, places: Iterable[Break]) -> str:
         row += _NOTE.substitute(
             kind="good" if entry.mend else "warn",
             label=escape(f"mended · {entry.mend}" if entry.mend else "left"),
-            text=escape(entry.done or entry.reason or "no mend is known for it"),
+            text=escape(f"{entry.done}{entry.hit_rate}" or entry.reason or "no mend is known for it"),
             type=escape(entry.gb_type),
         )
     return row

@@ -9,7 +9,7 @@ import os
 import sys
 import weakref
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +58,10 @@ class Break:
     sites: tuple[tuple[str, str], ...] = ()
     # File, line and function of the frames around it, the innermost first.
     around: tuple[tuple[str, int, str], ...] = ()
+    # The compiled model that it is a break of, which has its own predictions; None in a report of another process.
+    model: int | None = None
+    # Of a speculated place in a report of another process: how often the prediction was right, of how many times.
+    predictions: tuple[int, int] = (0, 0)
 
     @property
     def source(self) -> str:
@@ -69,11 +73,17 @@ class Break:
         return _DONE.get(self.mend, self.mend) if self.mend else ""
 
     @property
+    def hits(self) -> tuple[int, int]:
+        """Of a speculated place: how often the prediction was right, of how many times."""
+        if self.mend != "speculate" or self.model is None:
+            return self.predictions
+        rate: tuple[int, int] = sys.modules["graphmend._mending.speculate"].rate((s for s, _ in self.sites), self.model)
+        return rate
+
+    @property
     def hit_rate(self) -> str:
-        """Of a speculated place: how often the prediction was right."""
-        if self.mend != "speculate" or "graphmend._mending.speculate" not in sys.modules:
-            return ""
-        hits, total = sys.modules["graphmend._mending.speculate"].rate(site for site, _ in self.sites)
+        """The same for people; nothing where nothing was predicted."""
+        hits, total = self.hits
         return f" ({hits} of {total} right)" if total else ""
 
     @property
@@ -123,6 +133,8 @@ class Break:
         change = self.change
         return {
             **asdict(self),
+            "model": None,
+            "predictions": self.hits,
             "source": self.source,
             "done": self.done,
             "advice": self.advice,
@@ -147,7 +159,7 @@ class Break:
                 lines.append(f"  {' ' * width} | {self.carets(text)}")
         lines.append(f"  why:    {self.gb_type}")
         if self.mend:
-            lines.append(f"  mended: {self.mend}: {self.done}")
+            lines.append(f"  mended: {self.mend}: {self.done}{self.hit_rate}")
         else:
             lines.append(f"  left:   {self.reason or 'no mend is known for it'}")
             lines += [f"  decide: {self.decides}"] if self.decides else []
@@ -187,8 +199,9 @@ class Report:
             _kept.append(self)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # A copy of a compiled model has a report of its own.
+        # A copy of a compiled model has a report of its own, and predicts for itself.
         self.__dict__.update(state)
+        self.mended = [replace(entry, model=None) for entry in self.mended]
         self.__post_init__()
 
     @property
@@ -209,6 +222,10 @@ class Report:
         """What is mended at these files and lines is not mended in that way any more."""
         gone = set(places)
         self.mended[:] = [entry for entry in self.mended if (entry.file, entry.line) not in gone]
+
+    def count_for_good(self) -> None:
+        """Keeps how often predictions were right: they are about to be forgotten."""
+        self.mended[:] = [replace(entry, model=None, predictions=entry.hits) for entry in self.mended]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as the JSON report has them."""
@@ -261,7 +278,7 @@ def report_from_dict(data: dict[str, Any]) -> Report:
         fields = {name: entry[name] for name in Break.__dataclass_fields__}
         # JSON knows no tuples.
         tuples = {name: tuple(tuple(each) for each in fields[name]) for name in ("sites", "around")}
-        return Break(**{**fields, **tuples})
+        return Break(**{**fields, **tuples, "predictions": tuple(fields["predictions"])})
 
     numbers = {name: data[name] for name in ("name", "calls", "misses", "graphs", "ops", "seconds")}
     return Report(mended=[place(e) for e in data["mended"]], left=[place(e) for e in data["left"]], **numbers)
