@@ -357,7 +357,7 @@ def kept_texts(x: Any) -> Any:
 
 
 def test_texts_that_are_kept_need_no_prediction() -> None:
-    calls = [(torch.tensor([3.5, 1.0, n]),) for n in (-1.0, 2.5, -7.25, 1e20, -4.0)]
+    calls = [(torch.tensor([3.5, 1.0, n]),) for n in (-1.0, 2.5, -7.25, 1e18, -4.0)]
     compiled = same_program(kept_texts, calls, __file__, fullgraph=True, speculate=False)
     assert (compiled.report.graphs, compiled.report.misses) == (1, 0)
 

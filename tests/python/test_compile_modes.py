@@ -218,14 +218,14 @@ def test_predictions_around_which_a_checkpoint_stands(backend: str, calls_before
     def gradients(function: Any) -> Any:
         leaves = [torch.arange(3.0, requires_grad=True) for _ in range(6)]
         pairs = zip(leaves, [1, 2, 2, 2, 1, 3], strict=True)
-        for result in [checkpoint(function, x, torch.tensor(k), use_reentrant=False) for x, k in pairs]:
+        for result in [checkpoint(function, x, torch.tensor([k]), use_reentrant=False) for x, k in pairs]:
             result.sum().backward()
         return [x.grad for x in leaves]
 
     torch._dynamo.reset()
     compiled = mended_compile(block, backend=backend)
     for _ in range(calls_before):
-        compiled(torch.arange(3.0, requires_grad=True), torch.tensor(2))
+        compiled(torch.arange(3.0, requires_grad=True), torch.tensor([2]))
     assert all(map(torch.equal, gradients(block), gradients(compiled)))
     # Compiled with predictions before, it runs as written inside of the checkpoint.
     if calls_before:

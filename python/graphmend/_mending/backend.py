@@ -31,6 +31,7 @@ from graphmend._mending.returned import put_back, take_returned
 from graphmend._mending.traced import Traced
 from graphmend._mending.transaction import Plan
 from graphmend._torch.compiling import drawn_as_in_eager
+from graphmend._torch.doubles import floats_as_doubles
 from graphmend._torch.generators import leaves_generators_open
 from graphmend._torch.graphs import (
     as_drawn,
@@ -122,7 +123,6 @@ class MendedBackend:
         if hasattr(inner, "get_compiler_config"):
             self.get_compiler_config = inner.get_compiler_config
         self.__name__ = getattr(inner, "compiler_name", None) or getattr(inner, "__name__", type(inner).__name__)
-        weakref.finalize(self, speculate.forget, self.number)
 
     def learnt(self, code: CodeType) -> Learnt:
         """What is known of the frames of this code."""
@@ -319,7 +319,8 @@ class MendedBackend:
     ) -> Callable[..., Any]:
         """The graph as the user's backend compiles it."""
         try:
-            compiled: Callable[..., Any] = self.inner(graph, example_inputs, **kwargs)
+            with floats_as_doubles(graph):
+                compiled: Callable[..., Any] = self.inner(graph, example_inputs, **kwargs)
             return compiled
         except RestartAnalysis:
             # A backend's way to tell Dynamo that a number cannot be a symbol.

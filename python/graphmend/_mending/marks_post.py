@@ -12,7 +12,7 @@ from graphmend._mending.kept import keep
 from graphmend._mending.marks_asked import may_carry, may_mend, mends_apply, own_backend, trace_again_without
 from graphmend._mending.stack import Caller
 from graphmend._mending.values import describe, describe_mode, describe_stack
-from graphmend._torch.exact import FIRST_ROUNDED
+from graphmend._torch.raising import FIRST_ROUNDED
 from graphmend._torch.tracing import (
     assume_constant_result,
     changes_print_options,

@@ -8,8 +8,8 @@ import torch
 from graphmend._mending import speculate
 from graphmend._mending.marks_asked import decline, may_carry, own_backend
 from graphmend._mending.marks_post import as_flag, as_tensor
-from graphmend._torch.exact import FIRST_ROUNDED
 from graphmend._torch.modes import saved_tensors_have_hooks
+from graphmend._torch.raising import FIRST_ROUNDED
 from graphmend._torch.tracing import (
     TraceAgain,
     assume_constant_result,

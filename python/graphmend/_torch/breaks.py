@@ -16,13 +16,11 @@ import torch
 import torch._dynamo
 from torch._dynamo import convert_frame, exc
 from torch._dynamo import utils as dynamo_utils
-from torch._dynamo.output_graph import OutputGraph
 from torch._dynamo.variables.tensor import TensorVariable
 
 from graphmend._torch.elements import elements_by_number
 from graphmend._torch.exact import numbers_exact
-from graphmend._torch.graphs import raises_in_vain
-from graphmend._torch.replaced import replaced
+from graphmend._torch.in_view import numbers_in_view
 from graphmend._torch.symbols import stacks_of_needed, symbols_noted
 from graphmend._torch.tracing import is_ours
 
@@ -137,33 +135,15 @@ def captured(convert: Any, settings: Collection[str], fullgraph: bool) -> Iterat
         try:
             with contextlib.ExitStack() as stack:
                 if settings:
-                    stack.enter_context(_kept_numbers())
                     stack.enter_context(symbols_noted())
                 if "capture_scalar_outputs" in settings:
                     stack.enter_context(elements_by_number())
+                    stack.enter_context(numbers_in_view())
                     stack.enter_context(numbers_exact())
                 yield
         finally:
             if convert is not None:
                 convert._one_graph = fullgraph
-
-
-class UnusedNumberError(RuntimeError):
-    """A symbol is computed that nothing comes of, and that may raise."""
-
-
-def _kept_numbers() -> contextlib.AbstractContextManager[None]:
-    """Inside, what Dynamo leaves out of a graph is looked at."""
-
-    def looking(original: Any) -> Any:
-        def look(self: Any) -> None:
-            if raises_in_vain(self.graph):
-                raise UnusedNumberError
-            original(self)
-
-        return look
-
-    return replaced((OutputGraph, "remove_unused_graphargs", looking))
 
 
 _scalars = threading.RLock()
@@ -179,7 +159,7 @@ def capture_for(place: Place) -> str | None:
         return "capture_dynamic_output_shape_ops"
     text = linecache.getline(place.file, place.line)
     if place.gb_type == "Data dependent operator":
-        reads = "[" in text and "_local_scalar_dense" in place.message
+        reads = any(word in text for word in ("[", "tolist(")) and "_local_scalar_dense" in place.message
     else:
         read = any(word in text for word in ("item(", "int(", "float("))
         reads = read and place.gb_type.startswith("Unsupported Tensor.item() call")

@@ -1,7 +1,8 @@
 """Numbers that were read from tensors are computed as Python computes them, also while they are symbols.
 
 torch knows what is computed from a symbol as an expression of sympy's, which takes floats for real numbers: `k - k` is
-zero and `k != k` false, and NaN, infinities and roundings are nowhere. Where that shows, Python needs the number.
+zero and `k != k` false, and NaN, infinities and roundings are nowhere. Where that shows, the operation is one of
+tensors of doubles, whose result is read again, or Python itself computes it. Of what is left, Python needs the number.
 """
 
 import contextlib
@@ -11,6 +12,7 @@ from typing import Any
 
 import sympy  # type: ignore[import-untyped,import-not-found,unused-ignore]
 import torch
+from torch._dynamo.source import CallMethodItemSource
 from torch._dynamo.symbolic_convert import compare_op_handlers
 from torch._dynamo.variables import (
     BuiltinVariable,
@@ -18,23 +20,47 @@ from torch._dynamo.variables import (
     SymNodeVariable,
     UnspecializedPythonVariable,
 )
-from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils._sympy.functions import ToFloat
 from torch.utils._sympy.symbol import SymT, symbol_is_type
 
+from graphmend._torch.by_python import computed_by_python, functions_by_python, name_in_python
+from graphmend._torch.raising import FIRST_ROUNDED, as_double, fits_double, raising_checked
 from graphmend._torch.replaced import replaced
+from graphmend._torch.symbols import read_symbols
 
 # Of these, sympy forgets the order of the operands, which a NaN and the sign of a zero show.
 _UNORDERED = (torch.sym_max, torch.sym_min, max, min)
 _COMPARISONS = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
+# What tensors of doubles make of numbers as Python does.
+_ON_DOUBLES = (operator.add, operator.sub, operator.mul, operator.truediv, *_COMPARISONS)
 _NEGATIONS = (operator.neg, operator.not_, torch.sym_not)
-# From here on, not every whole number is a float.
-FIRST_ROUNDED = 2**53
 
 
-def numbers_exact() -> contextlib.AbstractContextManager[None]:
-    """Inside, an operation on floats that is more than that in its expression needs them."""
-    return replaced((SymNodeVariable, "create", _if_kept))
+@contextlib.contextmanager
+def numbers_exact() -> Iterator[None]:
+    """Inside, what is computed of symbols of values is what Python computes, or a check in the graph tells."""
+    inputs = replaced((ShapeEnv, "create_unspecified_symbol", _no_fraction), (ShapeEnv, "create_symfloatnode", _if_any))
+    with replaced((SymNodeVariable, "create", _if_kept)), functions_by_python(), inputs:
+        yield
+
+
+def _no_fraction(original: Any) -> Any:
+    """Of an input that is a double by itself, Dynamo would read the number before the graph, and have a graph for
+    each."""
+
+    def create_unspecified_symbol(self: Any, val: Any, source: Any, *args: Any, **options: Any) -> Any:
+        is_fraction = isinstance(source, CallMethodItemSource) and isinstance(val, float)
+        return None if is_fraction else original(self, val, source, *args, **options)
+
+    return create_unspecified_symbol
+
+
+def _if_any(original: Any) -> Any:
+    def create_symfloatnode(self: Any, sym: Any, **options: Any) -> Any:
+        return None if sym is None else original(self, sym, **options)
+
+    return create_symfloatnode
 
 
 @contextlib.contextmanager
@@ -110,22 +136,39 @@ def _if_kept(original: Any) -> Any:
         made = original(tx, proxy, *args, **kwargs)
         node = proxy.node
         values = [each.meta.get("example_value") if isinstance(each, torch.fx.Node) else each for each in node.args]
-        if node.op == "call_function" and _hangs_on_float(values) and not _keeps(node, values):
-            needed = next(each for each in values if _unbacked(each))
-            SymNodeVariable(proxy, needed).evaluate_expr(tx.output)
+        if not any(map(read_symbols, values)):
+            return made
+        operands = [_variable(proxy, *each) for each in zip(node.args, values, strict=True)]
+        if raising_checked(tx, node.target, operands):
+            if not _hangs_on_float(values) or _keeps(node, values):
+                return made
+            if node.target in _ON_DOUBLES and all(fits_double(tx, each) for each in operands):
+                return _on_doubles(tx, node.target, operands)
+        elif _hangs_on_float(values) and (name := name_in_python(node.target)):
+            computed = computed_by_python(tx, name, operands)
+            if computed is not None:
+                return computed
+        next(each for each, value in zip(operands, values, strict=True) if read_symbols(value)).evaluate_expr(tx.output)
         return made
 
     return create
 
 
-def _unbacked(value: Any) -> set[Any]:
-    """The symbols of numbers that were read from tensors."""
-    return free_unbacked_symbols(value) if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)) else set()
+def _variable(proxy: Any, argument: Any, value: Any) -> Any:
+    """An operand of a node as Dynamo has it."""
+    is_node = isinstance(argument, torch.fx.Node)
+    return SymNodeVariable(torch.fx.Proxy(argument, proxy.tracer), value) if is_node else ConstantVariable.create(value)
+
+
+def _on_doubles(tx: Any, target: Any, operands: list[Any]) -> Any:
+    """What a node computes as a symbol of its own: read from a tensor, with nothing known of how it came about."""
+    made = BuiltinVariable(target).call_function(tx, [as_double(tx, each) for each in operands], {})
+    return made.call_method(tx, "item", [], {})
 
 
 def _hangs_on_float(values: list[Any]) -> bool:
     """Whether floats are computed of what was read from tensors, or something of such floats."""
-    symbols = {symbol for each in values for symbol in _unbacked(each)}
+    symbols = {symbol for each in values for symbol in read_symbols(each)}
     is_float = any(isinstance(each, (float, torch.SymFloat)) for each in values)
     return bool(symbols) and (is_float or any(symbol_is_type(each, SymT.UNBACKED_FLOAT) for each in symbols))
 

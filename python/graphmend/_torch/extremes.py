@@ -12,15 +12,14 @@ import torch
 from torch._dynamo.symbolic_convert import compare_op_handlers
 from torch._dynamo.variables import (
     BuiltinVariable,
-    ConstantVariable,
     SymNodeVariable,
     TensorVariable,
     TorchInGraphFunctionVariable,
-    TupleVariable,
 )
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 from graphmend._torch.exact import as_constant
+from graphmend._torch.raising import as_double
 from graphmend._torch.replaced import replaced
 
 
@@ -34,7 +33,7 @@ def _comparing(original: Any) -> Any:
             exceeds = compare_op_handlers[">" if self.fn is max else "<"](tx, [second, first], {})
             return second if as_constant(tx, exceeds).as_python_constant() else first
         if _are_read(first, second):
-            return _joined(self.fn, tx, *(_as_tensor(tx, each) for each in (first, second))).call_method(
+            return _joined(self.fn, tx, *(as_double(tx, each) for each in (first, second))).call_method(
                 tx, "item", [], {}
             )
         tensors = [_example(each) for each in (first, second)]
@@ -49,12 +48,6 @@ def _joined(function: Any, tx: Any, first: Any, second: Any) -> Any:
     exceeds = BuiltinVariable(operator.gt if function is max else operator.lt)
     flag = exceeds.call_function(tx, [second, first], {})
     return TorchInGraphFunctionVariable(torch.where).call_function(tx, [flag, second, first], {})
-
-
-def _as_tensor(tx: Any, number: Any) -> Any:
-    """A double where the number is, which may not be where tensors are made by default."""
-    said = {"dtype": ConstantVariable.create(torch.float64), "device": ConstantVariable.create("cpu")}
-    return TorchInGraphFunctionVariable(torch.full).call_function(tx, [TupleVariable([]), number], said)
 
 
 def _are_read(one: Any, other: Any) -> bool:

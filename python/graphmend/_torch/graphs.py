@@ -1,6 +1,5 @@
 """Graphs: what they change, draw and hand out, and who made their nodes."""
 
-import operator
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -233,25 +232,6 @@ def required_grad(node: torch.fx.Node) -> bool:
     given = node.meta.get("grapharg")
     value = node.meta.get("example_value") if given is None else given.example
     return isinstance(value, torch.Tensor) and value.requires_grad
-
-
-def raises_in_vain(graph: torch.fx.Graph) -> bool:
-    """Whether a number that nothing comes of may raise where it is computed: Dynamo leaves that out."""
-    unused: set[torch.fx.Node] = set()
-    for node in reversed(graph.nodes):
-        is_number = isinstance(node.meta.get("example_value"), (torch.SymInt, torch.SymFloat, torch.SymBool))
-        if node.op == "call_function" and is_number and unused.issuperset(node.users):
-            unused.add(node)
-            divides = node.target in _DIVIDE and not (isinstance(node.args[1], (int, float)) and node.args[1])
-            if divides or node.target not in _DIVIDE | _NEVER_RAISE:
-                return True
-    return False
-
-
-_DIVIDE = frozenset([operator.truediv, operator.floordiv, operator.mod])
-_NEVER_RAISE = frozenset(
-    getattr(operator, name) for name in "add sub mul neg pos abs eq ne lt le gt ge and_ or_ xor not_ truth".split()
-) | {torch.sym_max, torch.sym_min, torch.sym_not, torch.sym_float}
 
 
 def unknown_sizes(graph: torch.fx.GraphModule) -> list[torch.fx.Node]:

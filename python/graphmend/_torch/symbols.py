@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+from torch._dynamo.source import CallMethodItemSource
 from torch._guards import TracingContext
-from torch.fx.experimental.symbolic_shapes import ShapeEnv
+from torch.fx.experimental.symbolic_shapes import ShapeEnv, free_unbacked_symbols
 
 from graphmend._torch.replaced import replaced
 
@@ -48,6 +49,19 @@ def _noting(original: Any) -> Any:
         return symbol
 
     return create
+
+
+def read_symbols(value: Any) -> set[Any]:
+    """The symbols in a number that were read from tensors: in the graph, or before it, of an input."""
+    if not isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+        return set()
+    sources = value.node.shape_env.var_to_sources
+    of_inputs = {
+        symbol
+        for symbol in value.node.expr.free_symbols
+        if any(isinstance(source, CallMethodItemSource) for source in sources.get(symbol, ()))
+    }
+    return of_inputs.union(free_unbacked_symbols(value))
 
 
 def stacks_of_needed(error: BaseException) -> list[Any]:
