@@ -387,6 +387,8 @@ class Speculation {
 
   // `x[mask, :]`: a slice is no expression by itself, and is made by a call.
   void parts(NodeId id, const SubscriptView& view) {
+    const auto is_slice = [this](NodeId part) { return tree_.kind(part) == NodeKind::Slice; };
+    if (std::ranges::all_of(tree_.children(view.slice), is_slice)) return;
     if (binds_or_waits(tree_, view.value) || binds_or_waits(tree_, view.slice)) return;
     const Span span = context_.span(id);
     Speculated made{PieceText(context_.text), span, context_.site(id, "subscript")};

@@ -19,6 +19,7 @@ from .writer import Frame, Writer
 _HEADER = """\
 import contextlib
 import logging
+import math
 import random
 import sys
 import warnings

@@ -41,6 +41,7 @@ def integer(w: Writer) -> str:
         (1, lambda w: used(w, "ternary", f"(2 if {e.test(w)} else {w.choose(['1', '3'])})")),
         (0.7, lambda w: used(w, "bool", f"int(bool({e.scalar(w)} > {e.threshold(w)}))")),
     ]
+    choices += [(1, _in_view)]
     choices += [(1, lambda w: used(w, "comprehension", f"len([v for v in {name}[0] if v > {e.threshold(w)}])"))]
     if counts:
         choices += [(1, lambda w: used(w, "comprehension", f"sum(int(v) for v in {w.choose(counts)})"))]
@@ -67,10 +68,50 @@ def real(w: Writer) -> str:
         (1, lambda w: used(w, "float", f"float({count(w)})")),
         (1, lambda w: used(w, "tolist", f"{name}[0]{detach}.tolist()[{w.choose(['0', '1'])}]")),
         (0.7, lambda w: used(w, "ternary", f"(0.5 if {e.test(w)} else 1.5)")),
+        (1.5, _computed),
     ]
     if w.names("real"):
         choices += [(3, lambda w: w.choose(w.names("real")))]
     return w.pick_text(choices)
+
+
+def _computed(w: Writer) -> str:
+    """What Python computes of a float: to the last digit, and for some of them it raises."""
+    w.use("wanted.computed")
+    number = f"({w.choose(w.names('real'))})" if w.names("real") else f"{e.full_name(w)}.detach().sum().item()"
+    return w.choose(
+        [
+            f"math.sqrt(abs({number}))",
+            f"math.log(1.0 + abs({number}))",
+            f"math.exp(-abs({number}))",
+            f"math.atan2({number}, 2)",
+            f"({number}) ** 2",
+            f"2.0 ** min({number}, 3.0)",
+            f"({number} // 0.3)",
+            f"({number} % 0.7)",
+            f"({number} * {number} + {number})",
+            f"(({number} + 0.1) - {number})",
+            f"round({number}, 1)",
+            f"float(round({number}))",
+            f"float(math.floor({number}))",
+            f"float(int({number}))",
+            f"(1 / {number})",
+        ]
+    )
+
+
+def _in_view(w: Writer) -> str:
+    """A number that a tensor was made of."""
+    w.use("wanted.in_view")
+    name = e.full_name(w)
+    return w.choose(
+        [
+            f"int(torch.tensor({name}.shape)[0])",
+            f"torch.as_tensor({name}.shape).tolist()[-1]",
+            f"torch.tensor([{name}.size(0), 2]).max().item()",
+            f"sum(int(v) for v in torch.as_tensor([{name}.shape[0], 1]))",
+        ]
+    )
 
 
 def small(w: Writer, limit: int) -> str:

@@ -34,6 +34,9 @@ def take(w: Writer) -> None:
 def arithmetic(w: Writer) -> None:
     w.use("wanted.arithmetic")
     name = w.fresh("v")
+    if w.chance(0.15):
+        w.use("wanted.in_vain")
+        w.line(w.choose([f"int({wanted.real(w)})", f"1 / {wanted.integer(w)}", f"7 % (1 + {wanted.integer(w)})"]))
     first = wanted.number(w)
     second = wanted.integer(w) if w.chance(0.5) else e.number(w)
     used_as = [f"* {first}", f"+ {first} * {second}", f"- ({first} - {second})", f"/ (1 + abs({first}))"]
@@ -123,7 +126,7 @@ def sizes(w: Writer) -> None:
         (1, lambda w: f"F.pad({other}, (0, {wanted.small(w, 3)}))"),
         (1, lambda w: f"F.one_hot({wanted.count(w)}, 21 + {wanted.integer(w)})"),
         (1, _split),
-        (1, _by_whole),
+        (3, _by_whole),
     ]
     w.line(f"{name} = {w.pick_text(choices)}")
     w.bind(name, "ragged")

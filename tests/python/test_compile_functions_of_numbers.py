@@ -124,6 +124,19 @@ def test_functions_of_whole_numbers(backend: str) -> None:
     same_program(of_whole_numbers, [(torch.ones(3), n) for n in numbers], __file__, backend=backend)
 
 
+def of_whole_parts(x: Any, t: Any) -> Any:
+    n = int(t.item())
+    total = 0
+    for _ in range(2):
+        total += n
+    return x * 2, round(n, 1), n**2, n // 2, n % 2, n / 2, total, n - total  # noqa: RUF057
+
+
+@pytest.mark.parametrize("backend", THAT_ARE_QUIET)
+def test_functions_of_whole_parts(backend: str) -> None:
+    same_program(of_whole_parts, calls(3.7, 2.2, 5.0, -1.5, 0.1), __file__, backend=backend)
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.int64])
 def test_inductor_computes_with_doubles(dtype: Any) -> None:
     def used(x: Any, t: Any) -> Any:

@@ -12,6 +12,8 @@ pytest.importorskip("torch")
 import torch
 from compiled_calls import same_program
 
+from graphmend._mending.compile import compile as mended_compile
+
 # torch warns on its own account.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -132,3 +134,18 @@ def test_what_is_left_is_told_by_every_report() -> None:
         torch._dynamo.reset()
         reports.append(same_program(failing, [(torch.ones(3),)], __file__).report)
     assert [[entry.line for entry in report.left] for report in reports] == [[failing.__code__.co_firstlineno + 1]] * 2
+
+
+def test_a_slice_that_is_left_inside_of_a_mode() -> None:
+    """Of a slice that crosses a break inside of a mode, Dynamo forgets the bounds."""
+
+    def sliced(x: Any) -> Any:
+        print("shape", x.shape)
+        x.mul_(0.5)
+        return (x * 1)[:, : (x[0] > 0.5).sum()]
+
+    def on_the_cpu(function: Any) -> Any:
+        with torch.device("cpu"):
+            return [function(torch.full((3, 4), value)).shape for value in (0.7, -1.0, 1.5)]
+
+    assert on_the_cpu(sliced) == on_the_cpu(mended_compile(sliced, backend="eager"))

@@ -67,8 +67,9 @@ def name_in_python(target: Any) -> str | None:
 
 def computed_by_python(tx: Any, name: str, operands: Sequence[Any]) -> Any:
     """A symbol for what Python makes of numbers, in a graph that does not count where it raises; None if one of them
-    is no number."""
-    if not all(fits_double(tx, each) for each in operands):
+    is no number, or no float comes of them."""
+    gives_float = name.startswith("math.") or any(each.python_type() is float for each in operands)
+    if not gives_float or not all(fits_double(tx, each) for each in operands):
         return None
     numbers = ListVariable([as_double(tx, each) for each in operands])
     call = TorchInGraphFunctionVariable(torch.ops.graphmend.by_python.default)
@@ -111,6 +112,6 @@ def _of_read(tx: Any, function: Any, numbers: list[Any]) -> Any:
     name = name_in_python(function)
     if name is None or not any(read_symbols(each.sym_num) for each in symbols):
         return None
-    if function is operator.pow and (len(numbers) > 2 or not any(each.python_type() is float for each in numbers)):
+    if function is operator.pow and len(numbers) > 2:
         return None
     return computed_by_python(tx, name, numbers)

@@ -167,10 +167,11 @@ def _on_doubles(tx: Any, target: Any, operands: list[Any]) -> Any:
 
 
 def _hangs_on_float(values: list[Any]) -> bool:
-    """Whether floats are computed of what was read from tensors, or something of such floats."""
-    symbols = {symbol for each in values for symbol in read_symbols(each)}
-    is_float = any(isinstance(each, (float, torch.SymFloat)) for each in values)
-    return bool(symbols) and (is_float or any(symbol_is_type(each, SymT.UNBACKED_FLOAT) for each in symbols))
+    """Whether floats are computed of what was read from tensors, or a truth of what such floats came to."""
+    of_truths = {symbol for each in values if isinstance(each, torch.SymBool) for symbol in read_symbols(each)}
+    if any(symbol_is_type(symbol, SymT.UNBACKED_FLOAT) for symbol in of_truths):
+        return True
+    return any(isinstance(each, (float, torch.SymFloat)) for each in values) and any(map(read_symbols, values))
 
 
 def _keeps(node: torch.fx.Node, values: list[Any]) -> bool:
