@@ -17,6 +17,7 @@ from faulty_calls import Pair, failing
 
 from graphmend._mending import speculate
 from graphmend._mending.compile import compile as mended_compile
+from graphmend._mending.shadow import Shadow
 from graphmend._mending.transaction import Plan
 
 # torch warns on its own account.
@@ -75,8 +76,9 @@ def points() -> Iterator[tuple[Any, str]]:
     """Whatever is called for a prediction, while tracing and after the graph."""
     for name in ("predict", "hit", "missed", "python_value", "encode", "decode", "key_of"):
         yield speculate, name
-    yield speculate.Shadow, "value"
-    yield speculate.Shadow, "_run"
+    yield Shadow, "value"
+    yield Shadow, "_run"
+    yield Shadow, "_given"
     yield Plan, "_learn"
 
 

@@ -159,11 +159,7 @@ class Normalised(torch.nn.Module):  # type: ignore[misc,unused-ignore]
 def test_statistics_are_counted_once(name: str, train: bool) -> None:
     norm = getattr(torch.nn, name)(3, track_running_stats=True)
     calls = [(torch.arange(12.0).reshape(1, 3, 4) * i,) for i in (1, 1, 2)]
-    compiled = same_program(Normalised(norm).train(train), calls, __file__)
-    if train:
-        assert reasons(compiled) == known_ahead("it hangs on a normalisation that is being trained")
-    else:
-        assert compiled.report.whole
+    assert same_program(Normalised(norm).train(train), calls, __file__).report.whole
 
 
 def test_random_numbers_are_drawn_once() -> None:
@@ -207,7 +203,43 @@ def test_an_input_that_was_changed() -> None:
         return x * x.max().item()
 
     compiled = same_program(push, numbers(1, 1, 2), __file__)
-    assert reasons(compiled) == known_ahead("it hangs on an input that is changed")
+    assert compiled.report.whole and compiled.report.misses == 1
+
+
+class Counting(torch.nn.Module):  # type: ignore[misc,unused-ignore]
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("step", torch.zeros((), dtype=torch.long))
+        self.register_buffer("seen", torch.zeros(3))
+
+    def forward(self, x: Any) -> Any:
+        before = self.seen.sum()
+        self.step += 1
+        self.seen.add_(x)
+        if self.step > 2:
+            print("warm")
+            x = x * 2
+        return x * [1, 2, 3][int(before) % 3], [x] * int(self.seen.max() % 4)
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_buffers_that_are_changed_and_read(backend: str) -> None:
+    compiled = same_program(
+        Counting(), [(torch.full((3,), float(i // 3)),) for i in range(9)], __file__, backend=backend
+    )
+    assert compiled.report.whole and 0 < compiled.report.misses < 9
+
+
+def test_inputs_that_share_memory_and_are_changed() -> None:
+    def moved(x: Any) -> Any:
+        first, last = x[:2], x[1:]
+        y = last.max()
+        first.add_(1)
+        return [y] * int(last.max() + y)
+
+    base = torch.arange(3.0)
+    compiled = same_program(lambda x: moved(x), [(base.clone(),), (base.clone(),), (base + 1,)], __file__)
+    assert compiled.report.whole
 
 
 def test_what_was_made_on_the_way_may_be_changed() -> None:

@@ -28,6 +28,7 @@ from graphmend._mending.requirements import (
     take_requirements,
 )
 from graphmend._mending.returned import put_back, take_returned
+from graphmend._mending.shadow import Shadow
 from graphmend._mending.traced import Traced
 from graphmend._mending.transaction import Plan
 from graphmend._torch.compiling import drawn_as_in_eager
@@ -78,7 +79,7 @@ class FrameRecord(threading.local):
         # How often each site that wants a value was passed, in which attempt, and the values so far.
         self.passed: dict[str, int] = {}
         self.attempt: object = None
-        self.shadow = speculate.Shadow()
+        self.shadow = Shadow()
         # Types of breaks for which Dynamo's settings are changed, or were in vain.
         self.set_for: set[str] = set()
         self.refused: set[str] = set()
@@ -146,7 +147,7 @@ class MendedBackend:
         """Lets go of the call's values."""
         self.frame.captures = ()
         self.frame.attempt = None
-        self.frame.shadow = speculate.Shadow()
+        self.frame.shadow = Shadow()
 
     @contextlib.contextmanager
     def without_mends(self) -> Iterator[None]:

@@ -8,6 +8,7 @@ import torch
 from graphmend._mending import speculate
 from graphmend._mending.marks_asked import decline, may_carry, own_backend
 from graphmend._mending.marks_post import as_flag, as_tensor
+from graphmend._mending.shadow import ImpureError, Shadow
 from graphmend._torch.modes import saved_tensors_have_hooks
 from graphmend._torch.raising import FIRST_ROUNDED
 from graphmend._torch.tracing import (
@@ -38,7 +39,7 @@ def _learn(site: str) -> str:
         frame.attempt = trace_attempt()
         frame.passed = {}
         frame.predicted.clear()
-        frame.shadow = speculate.Shadow()
+        frame.shadow = Shadow()
     occurrence = frame.passed[site] = frame.passed.get(site, -1) + 1
     if occurrence >= speculate.MAX_ELEMENTS:
         backend.declined[site] = "it is passed too often to be predicted each time"
@@ -46,7 +47,7 @@ def _learn(site: str) -> str:
     key = speculate.key_of(site, occurrence, backend.number)
     try:
         value = speculate.python_value(frame.shadow.value(last_wanted()))
-    except speculate.Impure as error:
+    except ImpureError as error:
         backend.notes[site] = f"its value is not known ahead: {error}"
         return ""
     if backend.speculates == "report":

@@ -1,29 +1,21 @@
 """Values that Python needs of tensors, predicted: where predictions come from, and when they are given up.
 
 A prediction belongs to a compiled model, a site and an occurrence: the n-th time that a trace passes the site. While
-Dynamo traces, the value is computed from the graph so far and the real inputs of this call (`Shadow`); nothing of the
-user's program runs for it, and nothing is changed. The compiled graph compares. When it was wrong, the frame's own code
-runs instead. What comes after which value is remembered: a value that came twice in a row, or twice after the same one,
-is the next prediction, and Dynamo, which guards on predictions, finds the graph that was made for it or makes one. A
-site that goes on being wrong is given up, and breaks the graph as it always did.
+Dynamo traces, the value is computed from the graph so far and the real inputs of this call (`shadow.py`); nothing of
+the user's program runs for it, and nothing is changed. The compiled graph compares. When it was wrong, the frame's own
+code runs instead. What comes after which value is remembered: a value that came twice in a row, or twice after the same
+one, is the next prediction, and Dynamo, which guards on predictions, finds the graph that was made for it or makes one.
+A site that goes on being wrong is given up, and breaks the graph as it always did.
 """
 
 import ast
 import functools
-import itertools
 import math
-import operator
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-import torch.fx
-
-from graphmend._torch.graphs import is_torch_function, made_of
-from graphmend._torch.markers import marker_name
-from graphmend._torch.tensors import TorchDispatchMode, memory_of, random_state, set_random_state
-from graphmend._torch.tracing import real_input, traced_root
 
 # A site may miss this often, and once more for so many hits: a miss costs about two calls, and where a graph brings
 # nothing, all of them together must not cost more than a few in a hundred. It may have graphs for this many values.
@@ -193,88 +185,3 @@ def decode(text: str) -> list[Any]:
         else:
             items.append(value)
     return items
-
-
-class _ImpureError(Exception):
-    """A value that cannot be computed ahead: it hangs on a generator of the user's, or on an input that was changed."""
-
-
-class _Watch(TorchDispatchMode):  # type: ignore[misc,unused-ignore]
-    """Lets through what only computes, and changes to what was made on the way."""
-
-    def __init__(self, kept: set[int]) -> None:
-        super().__init__()
-        self.kept = kept
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if func.namespace not in ("aten", "prims"):
-            raise _ImpureError("it hangs on an operator that is not torch's own")
-        if any(isinstance(value, torch.Generator) for value in (*args, *(kwargs or {}).values())):
-            raise _ImpureError("it hangs on random numbers of a generator")
-        # Its statistics are changed without a word in its schema.
-        if "batch_norm" in func.__name__ and any(value is True for value in args):
-            raise _ImpureError("it hangs on a normalisation that is being trained")
-        given = dict(zip((argument.name for argument in func._schema.arguments), args, strict=False)) | (kwargs or {})
-        for argument in func._schema.arguments:
-            if argument.alias_info is not None and argument.alias_info.is_write:
-                value = given.get(argument.name)
-                tensors = value if isinstance(value, (list, tuple)) else [value]
-                for tensor in tensors:
-                    if isinstance(tensor, torch.Tensor) and memory_of(tensor) in self.kept:
-                        raise _ImpureError("it hangs on an input that is changed")
-        return func(*args, **(kwargs or {}))
-
-
-class Shadow:
-    """The values of a graph that is being traced, on the real inputs of the call; computed when they are asked for."""
-
-    def __init__(self) -> None:
-        self.values: dict[torch.fx.Node, Any] = {}
-        self.kept: set[int] = set()
-        self.trouble: str | None = None
-
-    def value(self, node: torch.fx.Node) -> Any:
-        """The value of the node; raises `_ImpureError` where it cannot be told."""
-        if self.trouble:
-            raise _ImpureError(self.trouble)
-        # What is drawn here is drawn again by the graph. It may be another number; the graph compares.
-        state = random_state()
-        try:
-            with torch.no_grad(), _Watch(self.kept):
-                before = itertools.takewhile(lambda each: each is not node, node.graph.nodes)
-                for each in made_of([node], [*before, node]):
-                    if each not in self.values:
-                        self.values[each] = self._run(each)
-        except _ImpureError as error:
-            self.trouble = str(error)
-            raise
-        except Exception as error:
-            self.trouble = f"computing it raises {type(error).__name__}"
-            raise _ImpureError(self.trouble) from None
-        finally:
-            set_random_state(state)
-        return self.values[node]
-
-    def _run(self, node: torch.fx.Node) -> Any:
-        if node.op == "placeholder":
-            value = real_input(node)
-            if isinstance(value, torch.Tensor):
-                self.kept.add(memory_of(value))
-            return value
-        if node.op == "get_attr":
-            value = operator.attrgetter(str(node.target))(traced_root())
-            if isinstance(value, torch.Tensor):
-                self.kept.add(memory_of(value))
-            return value
-        if marker_name(node.target):
-            return None
-        args = torch.fx.map_arg(node.args, lambda each: self.values[each])
-        kwargs = torch.fx.map_arg(node.kwargs, lambda each: self.values[each])
-        if node.op == "call_function" and is_torch_function(node.target):
-            return node.target(*args, **kwargs)
-        if node.op == "call_method":
-            return getattr(args[0], str(node.target))(*args[1:], **kwargs)
-        raise _ImpureError("it hangs on a part of the graph that is not computed ahead")
-
-
-Impure = _ImpureError

@@ -1,0 +1,152 @@
+"""What a graph that is being traced comes to, on the real inputs of the call: where predictions come from.
+
+In: nodes of the graph so far. Out: their values. Nothing of the user's program runs, and nothing that it has is
+changed: what the graph changes of its inputs is changed in copies.
+"""
+
+import itertools
+import operator
+from typing import Any
+
+import torch
+import torch.fx
+
+from graphmend._mending.lift import MAX_COPIED_BYTES
+from graphmend._torch.graphs import is_torch_function, made_of
+from graphmend._torch.markers import marker_name
+from graphmend._torch.tensors import TorchDispatchMode, memory_of, random_state, set_random_state
+from graphmend._torch.tracing import real_input, traced_root
+
+
+class ImpureError(Exception):
+    """A value that cannot be computed ahead, and why."""
+
+
+class _BeginAgainError(Exception):
+    """What was computed so far does not count any more."""
+
+
+class Shadow:
+    """The values of one trace; computed when they are asked for."""
+
+    def __init__(self) -> None:
+        self.values: dict[torch.fx.Node, Any] = {}
+        self.trouble: str | None = None
+        # The memory of inputs: given as it is, or as a copy from which on it is changed.
+        self.given: set[int] = set()
+        self.copied: dict[int, torch.UntypedStorage | None] = {}
+        # Where in the graph memory was changed last; and the node that is being computed.
+        self.changed: dict[int, int] = {}
+        self.position = 0
+
+    def value(self, node: torch.fx.Node) -> Any:
+        """The value of the node; raises `ImpureError` where it cannot be told."""
+        if self.trouble:
+            raise ImpureError(self.trouble)
+        # What is drawn here is drawn again by the graph. It may be another number; the graph compares.
+        state = random_state()
+        try:
+            with torch.no_grad(), _Watch(self):
+                while not self._has_computed(node):
+                    set_random_state(state)
+        except ImpureError as error:
+            self.trouble = str(error)
+            raise
+        except Exception as error:
+            self.trouble = f"computing it raises {type(error).__name__}"
+            raise ImpureError(self.trouble) from None
+        finally:
+            set_random_state(state)
+        return self.values[node]
+
+    def _has_computed(self, node: torch.fx.Node) -> bool:
+        """Whether all went well; else it must be tried again, which ends when all that is changed is copied."""
+        before = [*itertools.takewhile(lambda each: each is not node, node.graph.nodes), node]
+        positions = {each: i for i, each in enumerate(before)}
+        try:
+            for each in made_of([node], before):
+                if each not in self.values:
+                    self.position = positions[each]
+                    self.values[each] = self._run(each)
+        except _BeginAgainError:
+            self.values.clear()
+            self.given.clear()
+            self.changed.clear()
+            self.copied = dict.fromkeys(self.copied)
+            return False
+        return True
+
+    def change(self, tensor: torch.Tensor) -> None:
+        """Says that a tensor is about to be changed by the node that is being computed."""
+        memory = memory_of(tensor)
+        if memory in self.given:
+            self.copied[memory] = None
+            raise _BeginAgainError
+        self.changed[memory] = self.position
+
+    def _run(self, node: torch.fx.Node) -> Any:
+        if node.op == "placeholder":
+            return self._given(real_input(node))
+        if node.op == "get_attr":
+            return self._given(operator.attrgetter(str(node.target))(traced_root()))
+        if marker_name(node.target):
+            return None
+        args = torch.fx.map_arg(node.args, self._operand)
+        kwargs = torch.fx.map_arg(node.kwargs, self._operand)
+        if node.op == "call_function" and is_torch_function(node.target):
+            return node.target(*args, **kwargs)
+        if node.op == "call_method":
+            return getattr(args[0], str(node.target))(*args[1:], **kwargs)
+        raise ImpureError("it hangs on a part of the graph that is not computed ahead")
+
+    def _operand(self, node: torch.fx.Node) -> Any:
+        value = self.values[node]
+        if isinstance(value, torch.Tensor) and self.changed.get(memory_of(value), -1) > self.position:
+            # It was read as it is later in the program.
+            raise _BeginAgainError
+        return value
+
+    def _given(self, value: Any) -> Any:
+        if not isinstance(value, torch.Tensor):
+            return value
+        memory = memory_of(value)
+        if memory not in self.copied:
+            self.given.add(memory)
+            return value
+        storage = self.copied[memory]
+        if storage is None:
+            if type(value) not in (torch.Tensor, torch.nn.Parameter) or value.layout != torch.strided:
+                raise ImpureError("it hangs on an input of a class of its own that is changed")
+            if value.untyped_storage().nbytes() > MAX_COPIED_BYTES:
+                raise ImpureError("it hangs on a large input that is changed")
+            storage = self.copied[memory] = value.untyped_storage().clone()
+        place = (value.storage_offset(), value.size(), value.stride())
+        return torch.empty(0, dtype=value.dtype, device=value.device).set_(storage, *place)
+
+
+class _Watch(TorchDispatchMode):  # type: ignore[misc,unused-ignore]
+    """Lets through what only computes, and changes of what was made on the way, or copied."""
+
+    def __init__(self, shadow: Shadow) -> None:
+        super().__init__()
+        self.shadow = shadow
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func.namespace not in ("aten", "prims") and func is not torch.ops.graphmend.by_python.default:
+            raise ImpureError("it hangs on an operator that is not torch's own")
+        if any(isinstance(value, torch.Generator) for value in (*args, *(kwargs or {}).values())):
+            raise ImpureError("it hangs on random numbers of a generator")
+        given = dict(zip((argument.name for argument in func._schema.arguments), args, strict=False)) | (kwargs or {})
+        changed = [
+            given.get(argument.name)
+            for argument in func._schema.arguments
+            if argument.alias_info is not None and argument.alias_info.is_write
+        ]
+        # Its statistics are changed without a word in its schema.
+        if "batch_norm" in func.__name__ and any(value is True for value in args):
+            changed += [given.get("running_mean"), given.get("running_var")]
+        for value in changed:
+            for tensor in value if isinstance(value, (list, tuple)) else [value]:
+                if isinstance(tensor, torch.Tensor):
+                    self.shadow.change(tensor)
+        return func(*args, **(kwargs or {}))
