@@ -35,6 +35,9 @@ constexpr std::array<std::string_view, 6> kSizedFunctions = {
 // Builtins that take a whole number.
 constexpr std::array<std::string_view, 5> kOfWhole = {"range", "hex", "bin", "oct", "chr"};
 
+// Functions that give a bool.
+constexpr std::array<std::string_view, 2> kCompared = {"equal", "allclose"};
+
 // Functions and methods whose result is as long as there are different values.
 constexpr std::array<std::string_view, 3> kCounting = {"unique", "unique_consecutive", "bincount"};
 
@@ -90,6 +93,15 @@ class Speculation {
     if (tree_.kind(id) == NodeKind::UnaryOp && tree_[id].operation() == Operator::Not) {
       return test(tree_.first_child(id));
     }
+    asked(id, "truth_of");
+  }
+
+  // What torch compares into one of Python's values.
+  void compared(NodeId id) {
+    if (tests_.insert(id).second) asked(id, "truth_value");
+  }
+
+  void asked(NodeId id, std::string_view mark) {
     if (binds_late_or_waits(tree_, id) || calls_late(id)) return;
     const Span span = context_.span(id);
     Speculated made{PieceText(context_.text), span, context_.site(id, "truth"), true};
@@ -97,7 +109,9 @@ class Speculation {
     made.text.copy(span);
     WorkedOn worked;
     for (NodeId operand : later_operands(tree_, id)) worked.merge(worked_on(context_, facts_, operand));
-    made.text.add(") if " + not_traced(made.site, worked) + " else __graphmend__.truth_of('" + made.site + "', ", span);
+    made.text.add(
+        ") if " + not_traced(made.site, worked) + " else __graphmend__." + std::string(mark) + "('" + made.site + "', ",
+        span);
     if (!write_traced_condition(context_, facts_.scopes, id, span, made.text)) return;
     made.text.add("))", span);
     found_.push_back(std::move(made));
@@ -182,6 +196,7 @@ class Speculation {
     }
     if (positions(id, method, on_torch ? std::nullopt : std::optional(receiver), arguments)) return;
     if (on_torch) {
+      if (elements_ && is_one_of(method, kCompared)) return compared(id);
       if (is_one_of(method, kMakers)) sizes(arguments, "torch");
       // The first argument is what a method has before the dot.
       if (elements_ && is_one_of(method, kSizedMethods) && !arguments.empty() && is_plain(arguments[0])) {

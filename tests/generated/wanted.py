@@ -42,6 +42,8 @@ def integer(w: Writer) -> str:
         (0.7, lambda w: used(w, "bool", f"int(bool({e.scalar(w)} > {e.threshold(w)}))")),
     ]
     choices += [(1, _in_view)]
+    choices += [(0.5, lambda w: used(w, "equal", f"int(torch.equal({name}, {e.full_name(w)}))"))]
+    choices += [(0.5, lambda w: used(w, "equal", f"int(torch.allclose({name}, {e.full_name(w)}, atol=0.5))"))]
     choices += [(1, lambda w: used(w, "comprehension", f"len([v for v in {name}[0] if v > {e.threshold(w)}])"))]
     if counts:
         choices += [(1, lambda w: used(w, "comprehension", f"sum(int(v) for v in {w.choose(counts)})"))]

@@ -40,6 +40,7 @@ from graphmend._mending.marks_value import (
     sized,
     subscript,
     truth_of,
+    truth_value,
     value,
     where,
     whole,
@@ -77,6 +78,7 @@ class Marks:
     truth_of = staticmethod(truth_of)
     index = staticmethod(index)
     bounds = staticmethod(bounds)
+    truth_value = staticmethod(truth_value)
     each = staticmethod(each)
     masked_select = staticmethod(masked_select)
     nonzero = staticmethod(nonzero)

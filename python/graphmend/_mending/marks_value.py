@@ -151,6 +151,12 @@ def truth_of(site: str, test: Any) -> Any:
     return test
 
 
+def truth_value(site: str, result: Any) -> Any:
+    """The bool that `torch.equal` or `torch.allclose` gives"""
+    result = truth_of(site, result)
+    return bool(result) if isinstance(result, torch.Tensor) else result
+
+
 def as_number(site: str, argument: Any) -> Any:
     """What a function of `math` is given; a tensor as the number that it stands for"""
     if not torch.compiler.is_dynamo_compiling() or not is_plain_tensor(argument) or argument.is_complex():
