@@ -15,6 +15,7 @@ from graphmend._mending.draws import keep_draws
 from graphmend._mending.history import history_of
 from graphmend._mending.joined_gradients import spoils_gradients
 from graphmend._mending.transaction import Delivery, Output, Plan, Seen
+from graphmend._torch.device_asserts import in_range_on_device, shield
 from graphmend._torch.graph_facts import GraphFacts, graph_facts
 from graphmend._torch.graphs import (
     changes_in_place,
@@ -147,6 +148,7 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node], goes_on:
     made, given_back = return_changes(graph, facts, outputs, count)
     output.args = (tuple(outputs),)
     keep_draws(graph, facts.draws)
+    shield(graph)
     for marker in reversed(markers):
         graph.graph.erase_node(marker)
     graph.recompile()
@@ -270,6 +272,9 @@ def remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str], goes_on
     """
     nodes = list(graph.graph.nodes)
     joined = [node for node in nodes if marker_name(node.target) == "joined"]
+    asserting = _asserting_sides(nodes)
+    for marker in [node for node in nodes if marker_name(node.target) == "sides"]:
+        graph.graph.erase_node(marker)
     if not joined:
         return
     outside = {storage_of(node) for node in nodes if node.op in ("placeholder", "get_attr")}
@@ -289,7 +294,9 @@ def remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str], goes_on
         known = stands_for[storage_of(result)] & (outside | set(returned))
         others = [each for each in stands_for if each in returned and each != storage_of(result)]
         reason = None
-        if changes.may_come_after(marker, result, one, other):
+        if site in asserting:
+            reason = "a side has what a GPU may find out of range, which could not be undone"
+        elif changes.may_come_after(marker, result, one, other):
             reason = "a side's tensor is changed in place later"
         elif storage_of(result) in returned and known:
             reason = "a side's result is a tensor that is known outside of the graph"
@@ -307,6 +314,19 @@ def remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str], goes_on
         keep_for_backward(result.args[0])
         graph.graph.erase_node(marker)
     graph.recompile()
+
+
+def _asserting_sides(nodes: Sequence[torch.fx.Node]) -> set[str]:
+    """The sites of branches among whose sides something may assert on a GPU."""
+    begun: dict[str, int] = {}
+    found = set()
+    for i, node in enumerate(nodes):
+        if marker_name(node.target) == "sides":
+            begun[node.args[0]] = i
+        elif marker_name(node.target) == "joined":
+            sides = nodes[begun.get(node.args[0], i) : i]
+            found |= {node.args[0]} if any(True for each in sides for _ in in_range_on_device(each)) else set()
+    return found
 
 
 def _shares_backward(graph: torch.fx.GraphModule, changed: torch.fx.Node) -> bool:

@@ -12,6 +12,7 @@ import torch
 import torch.fx
 
 from graphmend._mending.lift import MAX_COPIED_BYTES
+from graphmend._torch.device_asserts import is_on_device
 from graphmend._torch.graphs import is_torch_function, made_of
 from graphmend._torch.markers import marker_name
 from graphmend._torch.tensors import TorchDispatchMode, memory_of, random_state, set_random_state
@@ -62,11 +63,12 @@ class Shadow:
     def _has_computed(self, node: torch.fx.Node) -> bool:
         """Whether all went well; else it must be tried again, which ends when all that is changed is copied."""
         before = [*itertools.takewhile(lambda each: each is not node, node.graph.nodes), node]
-        positions = {each: i for i, each in enumerate(before)}
+        # On a GPU, what stands behind a check that fails must not be computed.
+        checks = list(filter(_is_check, before)) if any(map(is_on_device, before)) else []
+        needed = {*made_of([node, *(each.args[-1] for each in checks)], before), *checks}
         try:
-            for each in made_of([node], before):
-                if each not in self.values:
-                    self.position = positions[each]
+            for self.position, each in enumerate(before):
+                if each in needed and each not in self.values:
                     self.values[each] = self._run(each)
         except _BeginAgainError:
             self.values.clear()
@@ -89,6 +91,10 @@ class Shadow:
             return self._given(real_input(node))
         if node.op == "get_attr":
             return self._given(operator.attrgetter(str(node.target))(traced_root()))
+        if _is_check(node):
+            if self.values[node.args[-1]]:
+                raise ImpureError("a check before it fails")
+            return None
         if marker_name(node.target):
             return None
         args = torch.fx.map_arg(node.args, self._operand)
@@ -122,6 +128,10 @@ class Shadow:
             storage = self.copied[memory] = value.untyped_storage().clone()
         place = (value.storage_offset(), value.size(), value.stride())
         return torch.empty(0, dtype=value.dtype, device=value.device).set_(storage, *place)
+
+
+def _is_check(node: torch.fx.Node) -> bool:
+    return marker_name(node.target) in ("check", "predicted")
 
 
 class _Watch(TorchDispatchMode):  # type: ignore[misc,unused-ignore]

@@ -13,13 +13,14 @@ _library.define("check(str site, Tensor flag) -> ()")
 # A value that Python needs; and the same with what was predicted for it, to be compared after the graph.
 _library.define("wanted(Tensor value) -> ()")
 _library.define("predicted(str key, str text, Tensor value, Tensor flag) -> ()")
-# What a branch was joined to, and from what.
+# Where the sides of a branch begin; and what they were joined to, and from what.
+_library.define("sides(str site) -> ()")
 _library.define("joined(str site, Tensor result, Tensor one, Tensor other) -> ()")
 
 # What must hold before the graph counts; `requirements` says which kinds there are.
 _library.define("required(str site, str kind, str name, Tensor[] values) -> ()")
 
-_MARKERS = ("emit", "check", "wanted", "predicted", "joined", "required")
+_MARKERS = ("emit", "check", "wanted", "predicted", "sides", "joined", "required")
 
 
 for _name in _MARKERS:
