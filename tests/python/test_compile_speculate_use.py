@@ -8,6 +8,7 @@ import functools
 import gc
 import io
 import json
+import struct
 import threading
 import weakref
 from pathlib import Path
@@ -419,3 +420,30 @@ def test_each_model_has_its_own_hit_rate(tmp_path: Path) -> None:
     gc.collect()
     assert [report.mended[0].hits for report in reports] == rates
     assert [report_from_dict(each).mended[0].hits for each in kept] == rates
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize("backend", ["eager", "inductor"])
+def test_a_nan_has_bits(dtype: Any, backend: str) -> None:
+    def scaled(x: Any) -> Any:
+        return x[1:] * x[0].item()
+
+    ordinary = torch.tensor([float("nan"), 1.0], dtype=dtype)
+    bits = {2: torch.int16, 4: torch.int32, 8: torch.int64}[dtype.itemsize]
+    other = torch.stack([torch.tensor(-1, dtype=bits), torch.ones(1, dtype=dtype).view(bits)[0]]).view(dtype)
+    compiled = mended_compile(scaled, backend=backend)
+    for x in (ordinary, ordinary, other, ordinary, other, other, other, other, other, other, other, ordinary):
+        expected, seen = scaled(x), compiled(x)
+        # Which of the bits survive a product is the processor's affair.
+        assert torch.equal(torch.signbit(expected), torch.signbit(seen))
+
+
+@pytest.mark.parametrize("value", [0.5, -0.0, 0.0, float("inf"), float("-inf"), float("nan"), 1e-320])
+def test_floats_as_texts(value: float) -> None:
+    (again,) = speculate.decode(speculate.encode(value))
+    assert struct.pack("d", again) == struct.pack("d", value)
+
+
+def test_other_nans_are_other_texts() -> None:
+    other = struct.unpack("d", b"\xff" * 8)[0]
+    assert speculate.encode(other) != speculate.encode(float("nan")) and speculate.decode(speculate.encode([other, 1]))

@@ -20,6 +20,9 @@ from graphmend._torch.tracing import (
 )
 from graphmend._torch.variables import is_module
 
+# By the size of a float: the whole numbers of the same size.
+_BITS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+
 
 @assume_constant_result
 def _learn(site: str) -> str:
@@ -93,12 +96,11 @@ def _differs(actual: torch.Tensor, value: Any) -> torch.Tensor:
     expected = torch.tensor(value, dtype=actual.dtype, device=actual.device).reshape(actual.shape)
     if actual.is_complex():
         actual, expected = torch.view_as_real(actual.resolve_conj()), torch.view_as_real(expected)
-    differs = actual != expected
     if actual.is_floating_point():
-        # Zeros have signs, and a NaN is what was predicted if a NaN was.
-        differs = torch.logical_or(differs, torch.signbit(actual) != torch.signbit(expected))
-        differs = torch.logical_and(differs, torch.logical_not(torch.isnan(actual) & torch.isnan(expected)))
-    return differs.any()
+        # Zeros have signs; a NaN is what was predicted if it is the same one.
+        bits = _BITS[actual.dtype.itemsize]
+        actual, expected = actual.view(bits), expected.view(bits)
+    return (actual != expected).any()
 
 
 def _listed(text: str, shape: tuple[int, ...], dim: int, start: int) -> Any:

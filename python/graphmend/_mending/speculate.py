@@ -11,6 +11,7 @@ A site that goes on being wrong is given up, and breaks the graph as it always d
 import ast
 import functools
 import math
+import struct
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -163,10 +164,13 @@ def python_value(tensor: torch.Tensor) -> Any:
 
 
 def encode(value: Any) -> str:
-    """A bool, int, float or nested list of them as text; equal text means equal values, the sign of zero included."""
+    """A bool, int, float or nested list of them as text; equal text means equal values, to the sign of a zero and the
+    bits of a NaN, of which graphs know one."""
     if isinstance(value, list):
         return "[" + ",".join(encode(item) for item in value) + "]"
     if isinstance(value, float):
+        if math.isnan(value) and struct.pack("d", value) != struct.pack("d", math.nan):
+            return f"'nan {struct.pack('>d', value).hex()}'"
         return f"'{value.hex() if math.isfinite(value) else value}'"
     return repr(value)
 
@@ -181,7 +185,7 @@ def decode(text: str) -> list[Any]:
         if isinstance(value, list):
             stack += reversed(value)
         elif isinstance(value, str):
-            items.append(float(value) if value in ("inf", "-inf", "nan") else float.fromhex(value))
+            items.append(float(value[:4]) if value in ("inf", "-inf") or "nan" in value else float.fromhex(value))
         else:
             items.append(value)
     return items
