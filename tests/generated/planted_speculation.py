@@ -80,7 +80,7 @@ def _blind() -> contextlib.AbstractContextManager[None]:
     def patch(right: Any) -> Any:
         return lambda self, func, types, args=(), kwargs=None: func(*args, **(kwargs or {}))
 
-    return patched(part("_mending.speculate")._Watch, "__torch_dispatch__", patch)
+    return patched(part("_mending.shadow")._Watch, "__torch_dispatch__", patch)
 
 
 SPECULATION = [

@@ -109,7 +109,7 @@ class Describer:
         if contiguous.numel() == 1:
             # Of one element any stride is as good as another, but not to see it as bytes.
             contiguous = contiguous.as_strided((1,), (1,))
-        raw = contiguous.reshape(-1).view(torch.uint8) if contiguous.numel() else contiguous.reshape(-1)
+        raw = contiguous.reshape(-1).view(torch.uint8) if contiguous.numel() else torch.empty(0, dtype=torch.uint8)
         return TensorValue(
             kind=type(value).__name__,
             dtype=str(value.dtype),
