@@ -84,20 +84,20 @@ def _blind() -> contextlib.AbstractContextManager[None]:
 
 
 SPECULATION = [
-    ProductBug("prediction-unchecked", "a wrong prediction is noticed", _dropped(lambda node: True), hint=6),
+    ProductBug("prediction-unchecked", "a wrong prediction is noticed", _dropped(lambda node: True), hint=0),
     ProductBug(
         "only-first-occurrence",
         "each time round a loop has a prediction that is compared",
         _dropped(lambda node: _occurrence(node) > 0),
-        hint=86,
+        hint=45,
     ),
-    ProductBug("miss-counts", "a call with a wrong prediction counts for nothing", run_instead(_miss_counts), hint=81),
+    ProductBug("miss-counts", "a call with a wrong prediction counts for nothing", run_instead(_miss_counts), hint=0),
     ProductBug("miss-changes-tensors", "a missed call changes tensors once", _when_missed(mutated=()), hint=66),
     ProductBug(
-        "miss-draws", "a missed call draws what eager draws", _when_missed(random=False), shows="rng.torch", hint=81
+        "miss-draws", "a missed call draws what eager draws", _when_missed(random=False), shows="rng.torch", hint=45
     ),
     ProductBug(
-        "miss-talks", "a missed call delivers what eager does", run_instead(_talks_when_missed), shows="events", hint=12
+        "miss-talks", "a missed call delivers what eager does", run_instead(_talks_when_missed), shows="events", hint=0
     ),
     ProductBug("looking-ahead-shows", "to predict, nothing is drawn and no input is changed", _blind, hint=47),
 ]
