@@ -137,6 +137,17 @@ def test_functions_of_whole_parts(backend: str) -> None:
     same_program(of_whole_parts, calls(3.7, 2.2, 5.0, -1.5, 0.1), __file__, backend=backend)
 
 
+def rounded_to_a_fraction(x: Any, t: Any) -> Any:
+    try:
+        return x, round(int(t.item()), 2.0)  # type: ignore[call-overload]
+    except TypeError as error:
+        return x, str(error)
+
+
+def test_what_python_does_not_round() -> None:
+    same_program(rounded_to_a_fraction, calls(3.7, 2.2, 5.0), __file__)
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.int64])
 def test_inductor_computes_with_doubles(dtype: Any) -> None:
     def used(x: Any, t: Any) -> Any:

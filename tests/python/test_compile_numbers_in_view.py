@@ -58,12 +58,42 @@ def changed_through_a_view(x: Any) -> Any:
     return sizes.tolist(), int(sizes[1])
 
 
+def changed_behind_autograd(x: Any) -> Any:
+    one, two = torch.tensor(x.shape[0]), torch.tensor([x.shape[0], 2])
+    one.data.add_(1)
+    two.data[0] = 9
+    two.view(2, 1).data[1, 0] += 1
+    return one.item(), two.tolist(), int(two[0])
+
+
+def of_several_dimensions(x: Any) -> Any:
+    return torch.tensor([x.shape[0]]).item(), torch.tensor([[x.shape[0]]])[0].item(), int(torch.tensor([[x.shape[0]]]))
+
+
+def of_several_elements(x: Any) -> Any:
+    try:
+        return torch.tensor([x.shape[0], 3]).item(), x
+    except RuntimeError as error:
+        return str(error), x
+
+
 def rounded(x: Any) -> Any:
     sizes = torch.tensor([x.shape[0] + 0.5, 2**24 + 1])
     return sizes.tolist(), torch.tensor([x.shape[0]], dtype=torch.int8).tolist()
 
 
-@pytest.mark.parametrize("program", [added_to, stored_into, changed_through_a_view, rounded])
+@pytest.mark.parametrize(
+    "program",
+    [
+        added_to,
+        stored_into,
+        changed_through_a_view,
+        changed_behind_autograd,
+        of_several_dimensions,
+        of_several_elements,
+        rounded,
+    ],
+)
 def test_what_is_no_longer_in_view(program: Callable[..., Any]) -> None:
     same_program(program, SHAPES, __file__)
 

@@ -121,8 +121,9 @@ class Shadow:
             return value
         storage = self.copied[memory]
         if storage is None:
-            if type(value) not in (torch.Tensor, torch.nn.Parameter) or value.layout != torch.strided:
-                raise ImpureError("it hangs on an input of a class of its own that is changed")
+            is_plain = type(value) in (torch.Tensor, torch.nn.Parameter) and value.layout == torch.strided
+            if not is_plain or value.is_conj() or value.is_neg():
+                raise ImpureError("it hangs on an input that is changed, and more than numbers in a row")
             if value.untyped_storage().nbytes() > MAX_COPIED_BYTES:
                 raise ImpureError("it hangs on a large input that is changed")
             storage = self.copied[memory] = value.untyped_storage().clone()
@@ -153,7 +154,7 @@ class _Watch(TorchDispatchMode):  # type: ignore[misc,unused-ignore]
             if argument.alias_info is not None and argument.alias_info.is_write
         ]
         # Its statistics are changed without a word in its schema.
-        if "batch_norm" in func.__name__ and any(value is True for value in args):
+        if "batch_norm" in func.__name__ and any(value is True for value in given.values()):
             changed += [given.get("running_mean"), given.get("running_var")]
         for value in changed:
             for tensor in value if isinstance(value, (list, tuple)) else [value]:

@@ -68,8 +68,7 @@ def name_in_python(target: Any) -> str | None:
 def computed_by_python(tx: Any, name: str, operands: Sequence[Any]) -> Any:
     """A symbol for what Python makes of numbers, in a graph that does not count where it raises; None if one of them
     is no number, or no float comes of them."""
-    gives_float = name.startswith("math.") or any(each.python_type() is float for each in operands)
-    if not gives_float or not all(fits_double(tx, each) for each in operands):
+    if not _gives_float(name, operands) or not all(fits_double(tx, each) for each in operands):
         return None
     numbers = ListVariable([as_double(tx, each) for each in operands])
     call = TorchInGraphFunctionVariable(torch.ops.graphmend.by_python.default)
@@ -78,6 +77,13 @@ def computed_by_python(tx: Any, name: str, operands: Sequence[Any]) -> Any:
     if name in _TRUTHS:
         result = result.call_method(tx, "bool", [], {})
     return result.call_method(tx, "item", [], {})
+
+
+def _gives_float(name: str, operands: Sequence[Any]) -> bool:
+    types = [each.python_type() for each in operands]
+    if name == "__round__":
+        return types == [float, int]
+    return name.startswith("math.") or float in types
 
 
 def functions_by_python() -> contextlib.AbstractContextManager[None]:

@@ -5,6 +5,7 @@
 
 import contextlib
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -19,6 +20,7 @@ from torch._dynamo.variables import (
 )
 from torch._dynamo.variables.base import ValueMutationNew
 
+from graphmend._torch.graphs import changes_in_place, storage_of
 from graphmend._torch.replaced import replaced
 
 _MAKERS = (torch.tensor, torch.as_tensor, torch._refs.tensor)
@@ -28,19 +30,29 @@ def numbers_in_view() -> contextlib.AbstractContextManager[None]:
     """Inside, `item` and `tolist` look for the numbers that a tensor was made of, and numbers may be symbols in all
     that makes tensors of them."""
     return replaced(
-        (TensorVariable, "method_item", _read),
-        (TensorVariable, "method_tolist", _read),
+        (TensorVariable, "method_item", _read_by(_the_only)),
+        (TensorVariable, "method_tolist", _read_by(lambda known: known)),
         (TorchInGraphFunctionVariable, "call_function", _made),
     )
 
 
-def _read(original: Any) -> Any:
-    def method(self: Any, tx: Any, *args: Any, **kwargs: Any) -> Any:
-        proxy = self.as_proxy()
-        known = _numbers(proxy.node) if not (args or kwargs) else None
-        return original(self, tx, *args, **kwargs) if known is None else _as_variables(proxy, known)
+def _read_by(take: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def make(original: Any) -> Any:
+        def method(self: Any, tx: Any, *args: Any, **kwargs: Any) -> Any:
+            proxy = self.as_proxy()
+            known = take(_numbers(proxy.node)) if not (args or kwargs) else None
+            return original(self, tx, *args, **kwargs) if known is None else _as_variables(proxy, known)
 
-    return method
+        return method
+
+    return make
+
+
+def _the_only(known: Any) -> Any:
+    """The number that a tensor of one holds; None of others."""
+    while isinstance(known, (list, tuple)):
+        known = known[0] if len(known) == 1 else None
+    return known
 
 
 def _as_variables(proxy: Any, known: Any) -> Any:
@@ -67,9 +79,12 @@ def _numbers(node: torch.fx.Node) -> Any:
 
 
 def _is_as_made(node: torch.fx.Node) -> bool:
-    """Whether a tensor of whole numbers is what it was when it was made."""
+    """Whether a tensor of whole numbers is what it was when it was made. Autograd does not count all changes."""
     value = node.meta["example_value"]
-    return value.dtype == torch.int64 and not value.is_inference() and value._version == 0
+    if value.dtype != torch.int64 or value.is_inference() or value._version:
+        return False
+    changed = (storage_of(each) for other in node.graph.nodes for each in changes_in_place(other))
+    return storage_of(node) not in changed
 
 
 def _are_whole(data: Any) -> bool:
