@@ -15,7 +15,7 @@ from graphmend._mending.draws import keep_draws
 from graphmend._mending.history import history_of
 from graphmend._mending.joined_gradients import spoils_gradients
 from graphmend._mending.transaction import Delivery, Output, Plan, Seen
-from graphmend._torch.device_asserts import in_range_on_device, shield
+from graphmend._torch.device_asserts import asserting_sides, shield
 from graphmend._torch.graph_facts import GraphFacts, graph_facts
 from graphmend._torch.graphs import (
     changes_in_place,
@@ -272,7 +272,7 @@ def remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str], goes_on
     """
     nodes = list(graph.graph.nodes)
     joined = [node for node in nodes if marker_name(node.target) == "joined"]
-    asserting = _asserting_sides(nodes)
+    asserting = asserting_sides(nodes)
     for marker in [node for node in nodes if marker_name(node.target) == "sides"]:
         graph.graph.erase_node(marker)
     if not joined:
@@ -314,19 +314,6 @@ def remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str], goes_on
         keep_for_backward(result.args[0])
         graph.graph.erase_node(marker)
     graph.recompile()
-
-
-def _asserting_sides(nodes: Sequence[torch.fx.Node]) -> set[str]:
-    """The sites of branches among whose sides something may assert on a GPU."""
-    begun: dict[str, int] = {}
-    found = set()
-    for i, node in enumerate(nodes):
-        if marker_name(node.target) == "sides":
-            begun[node.args[0]] = i
-        elif marker_name(node.target) == "joined":
-            sides = nodes[begun.get(node.args[0], i) : i]
-            found |= {node.args[0]} if any(True for each in sides for _ in in_range_on_device(each)) else set()
-    return found
 
 
 def _shares_backward(graph: torch.fx.GraphModule, changed: torch.fx.Node) -> bool:

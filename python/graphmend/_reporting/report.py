@@ -131,9 +131,11 @@ class Break:
 
     def to_dict(self) -> dict[str, Any]:
         change = self.change
+        fields = asdict(self)
+        # Of this process alone.
+        del fields["model"]
         return {
-            **asdict(self),
-            "model": None,
+            **fields,
             "predictions": self.hits,
             "source": self.source,
             "done": self.done,
@@ -275,7 +277,7 @@ def report_from_dict(data: dict[str, Any]) -> Report:
     """The reverse of `Report.to_dict`."""
 
     def place(entry: dict[str, Any]) -> Break:
-        fields = {name: entry[name] for name in Break.__dataclass_fields__}
+        fields = {name: entry[name] for name in Break.__dataclass_fields__ if name in entry}
         # JSON knows no tuples.
         tuples = {name: tuple(tuple(each) for each in fields[name]) for name in ("sites", "around")}
         return Break(**{**fields, **tuples, "predictions": tuple(fields["predictions"])})

@@ -4,7 +4,7 @@ On the processor they raise, and the frame's own code runs instead. On a GPU not
 behind a check must not find anything out of range when that check fails.
 """
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -32,20 +32,53 @@ _NOT_ALL_ZERO = frozenset(["multinomial"])
 def shield(graph: torch.fx.GraphModule) -> None:
     """Gives operators behind a check that fails other operands, which are in range: nothing of that run counts."""
     flags: list[torch.fx.Node] = []
-    failed: dict[torch.device, torch.fx.Node] = {}
+    failed: dict[torch.device, _Failed] = {}
     for node in list(graph.graph.nodes):
         if marker_name(node.target) in ("check", "predicted"):
             flags.append(node.args[-1])
-            failed.clear()
-        for operand in list(in_range_on_device(node)) if flags else ():
+        for operand in in_range_on_device(node) if flags else []:
+            device = operand.meta["example_value"].device
+            instead = 1 if _name(node) in _NOT_ALL_ZERO else 0
             with graph.graph.inserting_before(node):
-                device = operand.meta["example_value"].device
-                if device not in failed:
-                    failed[device] = _any_of(graph, flags, device)
-                instead = 1 if _name(node) in _NOT_ALL_ZERO else 0
-                shielded = graph.graph.call_function(torch.where, (failed[device], instead, operand))
-                shielded.meta = dict(operand.meta)
+                any_failed = failed.setdefault(device, _Failed(graph, device)).any_of(flags)
+                shielded = graph.graph.call_function(torch.where, (any_failed, instead, operand))
+            shielded.meta = dict(operand.meta)
             node.replace_input_with(operand, shielded)
+
+
+class _Failed:
+    """On a device: whether one of the flags so far is set."""
+
+    def __init__(self, graph: torch.fx.GraphModule, device: torch.device) -> None:
+        self.graph, self.device = graph.graph, device
+        self.total: Any = None
+        self.count = 0
+
+    def any_of(self, flags: list[torch.fx.Node]) -> torch.fx.Node:
+        for flag in flags[self.count :]:
+            meta = dict(flag.meta)
+            if flag.meta["example_value"].device != self.device:
+                flag = self.graph.call_method("to", (flag, self.device))
+            joined = (torch.logical_or, (self.total, flag))
+            self.total = flag if self.total is None else self.graph.call_function(*joined)
+            self.total.meta = self.total.meta or meta
+        self.count = len(flags)
+        made: torch.fx.Node = self.total
+        return made
+
+
+def asserting_sides(nodes: Sequence[torch.fx.Node]) -> set[str]:
+    """The sites of joined branches among whose sides something may assert on a GPU."""
+    begun: dict[str, int] = {}
+    found = set()
+    for i, node in enumerate(nodes):
+        if marker_name(node.target) == "sides":
+            begun[node.args[0]] = i
+        elif marker_name(node.target) == "joined" and any(
+            map(in_range_on_device, nodes[begun.get(node.args[0], i) : i])
+        ):
+            found.add(node.args[0])
+    return found
 
 
 def is_on_device(node: torch.fx.Node) -> bool:
@@ -54,7 +87,7 @@ def is_on_device(node: torch.fx.Node) -> bool:
     return isinstance(value, torch.Tensor) and value.device.type != "cpu"
 
 
-def in_range_on_device(node: torch.fx.Node) -> Iterator[torch.fx.Node]:
+def in_range_on_device(node: torch.fx.Node) -> list[torch.fx.Node]:
     """The operands of a node that it asserts on a GPU to be in range."""
     if functions_of(node):
         # What they do with theirs is not looked into.
@@ -65,9 +98,9 @@ def in_range_on_device(node: torch.fx.Node) -> Iterator[torch.fx.Node]:
         operands = (by_place, [node.kwargs[each] for each in places if each in node.kwargs])
     found: dict[torch.fx.Node, None] = {}
     torch.fx.map_arg(operands, found.setdefault)
-    for each in found.keys() - set(changes_in_place(node)):
-        if is_on_device(each) and _can_be_out_of_range(node, each.meta["example_value"]):
-            yield each
+    changed = changes_in_place(node)
+    on_device = [each for each in found if each not in changed and is_on_device(each)]
+    return [each for each in on_device if _can_be_out_of_range(node, each.meta["example_value"])]
 
 
 def _can_be_out_of_range(node: torch.fx.Node, value: torch.Tensor) -> bool:
@@ -78,17 +111,3 @@ def _can_be_out_of_range(node: torch.fx.Node, value: torch.Tensor) -> bool:
 
 def _name(node: torch.fx.Node) -> str:
     return name_of(node).strip("_") if node.op.startswith("call") else ""
-
-
-def _any_of(graph: torch.fx.GraphModule, flags: list[torch.fx.Node], device: torch.device) -> torch.fx.Node:
-    total: torch.fx.Node | None = None
-    for flag in flags:
-        meta = dict(flag.meta)
-        if flag.meta["example_value"].device != device:
-            flag = graph.graph.call_method("to", (flag, device))
-        if total is not None:
-            flag = graph.graph.call_function(torch.logical_or, (total, flag))
-        flag.meta = flag.meta or meta
-        total = flag
-    assert total is not None
-    return total
