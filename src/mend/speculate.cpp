@@ -9,6 +9,7 @@
 
 #include "base/one_of.h"
 #include "mend/in_vain.h"
+#include "mend/speculate_subscript.h"
 #include "mend/traced_condition.h"
 #include "parse/views.h"
 
@@ -44,7 +45,7 @@ constexpr std::array<std::string_view, 3> kCounting = {"unique", "unique_consecu
 class Speculation {
  public:
   Speculation(const MendContext& context, const ModuleFacts& facts, bool elements)
-      : context_(context), tree_(context.tree), facts_(facts), elements_(elements) {}
+      : parts_(context, facts), context_(context), tree_(context.tree), facts_(facts), elements_(elements) {}
 
   void header(NodeId statement) {
     const NodeKind kind = tree_.kind(statement);
@@ -60,7 +61,7 @@ class Speculation {
     }
   }
 
-  std::vector<Speculated> take() { return std::move(found_); }
+  std::vector<Speculated> take() { return std::move(parts_.found); }
 
  private:
   void expressions(NodeId root) {
@@ -74,7 +75,7 @@ class Speculation {
       if (kind == NodeKind::BoolOp && elements_) choice(id);
       if (kind == NodeKind::BinOp && elements_) repetition(id);
       if (kind == NodeKind::UnaryOp && tree_[id].operation() == Operator::Not && elements_) test(id);
-      if (kind == NodeKind::Subscript) subscript(id);
+      if (kind == NodeKind::Subscript) speculate_subscript(parts_, id, elements_);
       if (kind == NodeKind::IfExp) test(IfExpView(tree_, id).test);
       if (kind == NodeKind::Comprehension) {
         for (NodeId condition : ComprehensionView(tree_, id).conditions) test(condition);
@@ -114,7 +115,7 @@ class Speculation {
         span);
     if (!write_traced_condition(context_, facts_.scopes, id, span, made.text)) return;
     made.text.add("))", span);
-    found_.push_back(std::move(made));
+    parts_.found.push_back(std::move(made));
   }
 
   // `a and b` as a value: the operand that decides is the result, and of each before the last Python asks the truth.
@@ -139,15 +140,15 @@ class Speculation {
       made.text.add("))) else ", span);
       after += ")";
     }
-    found_.push_back(std::move(made));
+    parts_.found.push_back(std::move(made));
   }
 
   // `[x] * n`: a list, a tuple or a text is repeated as often as a whole number says.
   void repetition(NodeId id) {
     const BinOpView view(tree_, id);
     if (tree_[id].operation() != Operator::Mult) return;
-    if (is_sequence(view.left) && may_be_tensor(view.right)) size(view.right, "None");
-    if (is_sequence(view.right) && may_be_tensor(view.left)) size(view.left, "None");
+    if (is_sequence(view.left) && parts_.may_be_tensor(view.right)) parts_.size(view.right, "None");
+    if (is_sequence(view.right) && parts_.may_be_tensor(view.left)) parts_.size(view.left, "None");
   }
 
   bool is_sequence(NodeId id) const {
@@ -176,7 +177,7 @@ class Speculation {
       const bool converts = name == "int" || name == "float" || name == "bool";
       if (!is_builtin(callee)) return;
       if (converts && arguments.size() == 1 && is_plain(arguments[0])) {
-        return wrap(id, "value", "'" + std::string(name) + "', ", arguments[0]);
+        return parts_.wrap(id, "value", "'" + std::string(name) + "', ", arguments[0]);
       }
       if (name == "range" || (elements_ && is_one_of(name, kOfWhole))) sizes(arguments, "None");
       if ((name == "any" || name == "all") && arguments.size() == 1) truths(id, name, arguments[0]);
@@ -187,9 +188,9 @@ class Speculation {
     const std::string_view method = context_.token_at(tree_[callee].last_token);
     const bool on_torch = context_.text_of(receiver) == "torch" && is_global(receiver);
     if ((method == "item" || method == "tolist") && arguments.empty()) {
-      return wrap(id, "value", "'" + std::string(method) + "', ", receiver);
+      return parts_.wrap(id, "value", "'" + std::string(method) + "', ", receiver);
     }
-    if (elements_ && is_one_of(method, kCounting)) return made_call(id, "counted", method, receiver, arguments);
+    if (elements_ && is_one_of(method, kCounting)) return parts_.made_call(id, "counted", method, receiver, arguments);
     if (context_.text_of(receiver) == "math" && is_global(receiver)) {
       if (!is_one_of(method, kAsking)) numbers(arguments);
       return;
@@ -219,32 +220,14 @@ class Speculation {
   // `f(x).view(n, 2)`: the run time makes the call, so that what stands before the dot is evaluated once.
   void sized_call(NodeId id, std::string_view method, NodeId receiver, const std::vector<NodeId>& arguments) {
     const auto asks = [this](NodeId each) { return holds_size(each); };
-    if (std::any_of(arguments.begin(), arguments.end(), asks)) made_call(id, "sized", method, receiver, arguments);
-  }
-
-  // A method's call as `mark(site, 'method', receiver, arguments)`.
-  void made_call(NodeId id, std::string_view mark, std::string_view method, NodeId receiver,
-                 const std::vector<NodeId>& arguments) {
-    // A generator without parentheses of its own can only stand alone.
-    const auto alone = [this](NodeId each) { return tree_.kind(each) == NodeKind::GeneratorExp; };
-    if (std::any_of(arguments.begin(), arguments.end(), alone) || binds_or_waits(tree_, id)) return;
-    const Span span = context_.span(id);
-    Speculated made{PieceText(context_.text), span, context_.site(id, mark)};
-    made.text.add("__graphmend__." + std::string(mark) + "('" + made.site + "', '" + std::string(method) + "', (",
-                  span);
-    made.text.copy(context_.span(receiver));
-    made.text.add("), ", span);
-    if (!arguments.empty()) {
-      made.text.copy({context_.span(arguments.front()).start, context_.span(arguments.back()).end});
-    }
-    made.text.add(")", span);
-    found_.push_back(std::move(made));
+    if (std::any_of(arguments.begin(), arguments.end(), asks))
+      parts_.made_call(id, "sized", method, receiver, arguments);
   }
 
   // What a function of Python's `math` is given: a tensor as the number that it stands for.
   void numbers(const std::vector<NodeId>& arguments) {
     for (NodeId argument : arguments) {
-      if (is_plain(argument) && may_be_tensor(argument)) wrap(argument, "as_number", "", argument);
+      if (is_plain(argument) && parts_.may_be_tensor(argument)) parts_.wrap(argument, "as_number", "", argument);
     }
   }
 
@@ -261,8 +244,8 @@ class Speculation {
     const NodeKind kind = tree_.kind(values);
     if (kind == NodeKind::GeneratorExp || kind == NodeKind::ListComp) {
       test(ElementComprehensionView(tree_, values).element);
-    } else if (elements_ && (may_be_tensor(values) || kind == NodeKind::Compare)) {
-      wrap(id, "each", "'" + std::string(name) + "', ", values);
+    } else if (elements_ && (parts_.may_be_tensor(values) || kind == NodeKind::Compare)) {
+      parts_.wrap(id, "each", "'" + std::string(name) + "', ", values);
     }
   }
 
@@ -276,11 +259,11 @@ class Speculation {
     const std::string kind = receiver ? "'method" : "'function";
     if (receiver) arguments.insert(arguments.begin(), *receiver);
     if (method == "nonzero" && arguments.size() == 1) {
-      wrap(id, "nonzero", kind + (as_tuple ? " tuple', " : "', "), arguments[0]);
+      parts_.wrap(id, "nonzero", kind + (as_tuple ? " tuple', " : "', "), arguments[0]);
     } else if (method == "where" && !receiver && arguments.size() == 1 && !as_tuple) {
-      wrap(id, "where", "", arguments[0]);
+      parts_.wrap(id, "where", "", arguments[0]);
     } else if (method == "masked_select" && arguments.size() == 2 && !as_tuple) {
-      wrap_two(id, "masked_select", kind + "', ", arguments[0], arguments[1]);
+      parts_.wrap_two(id, "masked_select", kind + "', ", arguments[0], arguments[1]);
     } else {
       return false;
     }
@@ -305,168 +288,26 @@ class Speculation {
     return kind != NodeKind::Keyword && kind != NodeKind::Starred;
   }
 
-  // What an argument says about sizes: itself, or the elements of a tuple or a list.
-  std::vector<NodeId> sizes_in(NodeId argument) const {
-    if (tree_.kind(argument) == NodeKind::Starred) return {};
-    const NodeId value = tree_.kind(argument) == NodeKind::Keyword ? tree_.first_child(argument) : argument;
-    if (tree_.kind(value) != NodeKind::Tuple && tree_.kind(value) != NodeKind::List) return {value};
-    std::vector<NodeId> elements;
-    for (NodeId element : tree_.children(value)) elements.push_back(element);
-    return elements;
-  }
-
   bool holds_size(NodeId argument) const {
-    const std::vector<NodeId> all = sizes_in(argument);
-    return std::any_of(all.begin(), all.end(), [this](NodeId each) { return may_be_tensor(each); });
-  }
-
-  bool may_be_tensor(NodeId value) const {
-    switch (tree_.kind(value)) {
-      case NodeKind::Name:
-      case NodeKind::BinOp:
-      case NodeKind::Attribute:
-      case NodeKind::Subscript:
-      case NodeKind::Call:
-        return true;
-      default:
-        return false;
-    }
+    const std::vector<NodeId> all = parts_.sizes_in(argument);
+    return std::any_of(all.begin(), all.end(), [this](NodeId each) { return parts_.may_be_tensor(each); });
   }
 
   void sizes(const std::vector<NodeId>& arguments, const std::string& owner) {
     for (NodeId argument : arguments) {
-      for (NodeId value : sizes_in(argument)) {
-        if (may_be_tensor(value)) size(value, owner);
+      for (NodeId value : parts_.sizes_in(argument)) {
+        if (parts_.may_be_tensor(value)) parts_.size(value, owner);
       }
     }
   }
 
-  void size(NodeId value, const std::string& owner) { wrap(value, "index", owner + ", ", value, value); }
-
-  // The bounds of slices in a subscript that may be tensors.
-  std::vector<NodeId> bounds_in(NodeId key) const {
-    std::vector<NodeId> bounds;
-    for (NodeId part : sizes_in(key)) {
-      if (tree_.kind(part) != NodeKind::Slice) continue;
-      for (NodeId bound : tree_.children(part)) {
-        if (!is_number(bound)) bounds.push_back(bound);
-      }
-    }
-    return bounds;
-  }
-
-  bool is_number(NodeId id) const {
-    const bool is_signed = tree_.kind(id) == NodeKind::UnaryOp;
-    return tree_.kind(is_signed ? tree_.first_child(id) : id) == NodeKind::Number;
-  }
-
-  // Whose slices they are shows while tracing. What has no name gets one, so that it is evaluated once.
-  void slices(const SubscriptView& view) {
-    const std::vector<NodeId> bounds = bounds_in(view.slice);
-    const bool has_name = tree_.kind(view.value) == NodeKind::Name;
-    if (bounds.empty() || !(has_name || (elements_ && facts_.binds_in_function(tree_, view.value)))) return;
-    const std::string owner = has_name ? std::string(context_.text_of(view.value)) : named(view.value);
-    for (NodeId bound : bounds) size(bound, owner);
-  }
-
-  std::string named(NodeId value) {
-    const Span span = context_.span(value);
-    std::string name = "graphmend_o" + std::to_string(span.end) + "_";
-    Speculated made{PieceText(context_.text), span, context_.site(value, "named")};
-    made.text.add("(" + name + " := (", span);
-    made.text.copy(span);
-    made.text.add("))", span);
-    found_.push_back(std::move(made));
-    return name;
-  }
-
-  // `x[mask]`, or a list's element by a tensor.
-  void subscript(NodeId id) {
-    const SubscriptView view(tree_, id);
-    slices(view);
-    if (!elements_ || tree_[id].context() != Context::Load) return;
-    switch (tree_.kind(view.slice)) {
-      case NodeKind::Name:
-      case NodeKind::Attribute:
-      case NodeKind::BinOp:
-      case NodeKind::UnaryOp:
-      case NodeKind::Compare:
-      case NodeKind::Call:
-        return wrap_two(id, "subscript", "", view.value, view.slice);
-      case NodeKind::Tuple:
-        return parts(id, view);
-      default:
-        return;
-    }
-  }
-
-  // `x[mask, :]`: a slice is no expression by itself, and is made by a call.
-  void parts(NodeId id, const SubscriptView& view) {
-    const auto is_slice = [this](NodeId part) { return tree_.kind(part) == NodeKind::Slice; };
-    if (std::ranges::all_of(tree_.children(view.slice), is_slice)) return;
-    if (binds_or_waits(tree_, view.value) || binds_or_waits(tree_, view.slice)) return;
-    const Span span = context_.span(id);
-    Speculated made{PieceText(context_.text), span, context_.site(id, "subscript")};
-    made.text.add("__graphmend__.subscript('" + made.site + "', (", span);
-    made.text.copy(context_.span(view.value));
-    made.text.add("), (", span);
-    for (NodeId part : tree_.children(view.slice)) {
-      if (tree_.kind(part) == NodeKind::Starred) return;
-      if (tree_.kind(part) == NodeKind::Slice) {
-        bounds(part, made.text);
-      } else {
-        made.text.copy(context_.span(part));
-      }
-      made.text.add(", ", span);
-    }
-    made.text.add("))", span);
-    found_.push_back(std::move(made));
-  }
-
-  void bounds(NodeId id, PieceText& text) const {
-    const SliceView view(tree_, id);
-    const Span span = context_.span(id);
-    text.add("__graphmend__.bounds(", span);
-    for (NodeId bound : {view.lower, view.upper, view.step}) {
-      if (bound) {
-        text.copy(context_.span(bound));
-      } else {
-        text.add("None", span);
-      }
-      text.add(", ", span);
-    }
-    text.add(")", span);
-  }
-
-  void wrap_two(NodeId whole, std::string_view mark, const std::string& before, NodeId one, NodeId other) {
-    if (binds_or_waits(tree_, one) || binds_or_waits(tree_, other)) return;
-    const Span span = context_.span(whole);
-    Speculated made{PieceText(context_.text), span, context_.site(whole, mark)};
-    made.text.add("__graphmend__." + std::string(mark) + "('" + made.site + "', " + before + "(", span);
-    made.text.copy(context_.span(one));
-    made.text.add("), (", span);
-    made.text.copy(context_.span(other));
-    made.text.add("))", span);
-    found_.push_back(std::move(made));
-  }
-
-  void wrap(NodeId whole, std::string_view mark, const std::string& before, NodeId value, NodeId size = {}) {
-    if (binds_or_waits(tree_, value)) return;
-    const Span span = context_.span(whole);
-    Speculated made{PieceText(context_.text), span, context_.site(whole, mark), false, size};
-    made.text.add("__graphmend__." + std::string(mark) + "('" + made.site + "', " + before + "(", span);
-    made.text.copy(context_.span(value));
-    made.text.add("))", span);
-    found_.push_back(std::move(made));
-  }
-
+  SpeculatedParts parts_;
   const MendContext& context_;
   const Tree& tree_;
   const ModuleFacts& facts_;
   bool elements_;
   // Expressions of which only the truth is asked for.
   std::set<NodeId> tests_;
-  std::vector<Speculated> found_;
 };
 
 }  // namespace
