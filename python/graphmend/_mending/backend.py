@@ -43,6 +43,7 @@ from graphmend._torch.graphs import (
     share_memory,
     turn_asserts_into_checks,
 )
+from graphmend._torch.guards import drop_own_guards
 from graphmend._torch.markers import marker_name
 from graphmend._torch.matrices import loses_checks_of_matrices
 from graphmend._torch.tracing import RestartAnalysis, TraceAgain, draws_python_random, is_tracing, traced_code
@@ -264,6 +265,7 @@ class MendedBackend:
         if required:
             compiled = functools.partial(run_if_holds, required, compiled)
         self.frame.has_transaction |= plan is not None or bool(required)
+        drop_own_guards()
         return compiled
 
     def _leave_as_written(self, reason: str) -> None:

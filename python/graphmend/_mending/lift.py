@@ -16,9 +16,11 @@ from graphmend._mending.history import history_of
 from graphmend._mending.joined_gradients import spoils_gradients
 from graphmend._mending.transaction import Delivery, Output, Plan, Seen
 from graphmend._torch.device_asserts import asserting_sides, shield
+from graphmend._torch.flags import joined
 from graphmend._torch.graph_facts import GraphFacts, graph_facts
 from graphmend._torch.graphs import (
     changes_in_place,
+    every_node,
     has_effects,
     keep_for_backward,
     made_of,
@@ -31,7 +33,7 @@ from graphmend._torch.graphs import (
     unknown_sizes,
 )
 from graphmend._torch.markers import marker_name
-from graphmend._torch.modes import switches_settings
+from graphmend._torch.modes import may_switch, switches_settings
 from graphmend._torch.reenact import name_on_device
 from graphmend._torch.tensors import is_copied_as_it_lies
 from graphmend._torch.tracing import TraceAgain, hooked_inputs
@@ -76,6 +78,7 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node], goes_on:
     recorded = _recorded(graph, facts)
     if recorded and goes_on:
         raise CannotUndoError("an input with a history is changed, and behind a break that stays it is known")
+    switches = any(may_switch(node) for node in every_node(graph) if not marker_name(node.target))
     inputs = graph.graph.find_nodes(op="placeholder")
     counted = {i: _count_of_changes(inputs[i]) for i in facts.mutated}
     output = next(node for node in graph.graph.nodes if node.op == "output")
@@ -132,14 +135,8 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node], goes_on:
         effects.append(Delivery(site, spec, tuple(lifted_ints), tuple(add(value, marker) for value in values)))
     flag = None
     if checks:
-        with graph.graph.inserting_before(output):
-            # The flag is a marker's last operand.
-            total = checks[0].args[-1]
-            for check in checks[1:]:
-                joined = graph.graph.call_function(torch.logical_or, (total, check.args[-1]))
-                joined.meta = dict(checks[0].args[-1].meta)
-                total = joined
-        outputs.append(total)
+        # The flag is a marker's last operand.
+        outputs.append(joined(graph.graph, [check.args[-1] for check in checks], output))
         flag = len(outputs) - 1
     seen = tuple(Seen(node.args[0], node.args[1], add(node.args[2], node)) for node in predictions)
     sizes = unknown_sizes(graph)
@@ -167,6 +164,7 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node], goes_on:
         hidden=facts.hidden,
         recorded=recorded,
         counted=counted,
+        switches=switches,
         random=bool(facts.draws),
         random_decides=not set(facts.draws).isdisjoint(made_of(decides, list(graph.graph.nodes))),
     )
@@ -271,11 +269,11 @@ def remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str], goes_on
     by an effect, or by what the program does with it where it `goes_on` behind a break.
     """
     nodes = list(graph.graph.nodes)
-    joined = [node for node in nodes if marker_name(node.target) == "joined"]
+    markers = [node for node in nodes if marker_name(node.target) == "joined"]
     asserting = asserting_sides(nodes)
     for marker in [node for node in nodes if marker_name(node.target) == "sides"]:
         graph.graph.erase_node(marker)
-    if not joined:
+    if not markers:
         return
     outside = {storage_of(node) for node in nodes if node.op in ("placeholder", "get_attr")}
     (output,) = (node for node in nodes if node.op == "output")
@@ -287,7 +285,7 @@ def remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str], goes_on
     printed = {(storage_of(value), _history(value, changes)) for value in emitted}
     # What a joined value is in the program: one of its sides, which may be joined themselves.
     stands_for: dict[int | None, set[int | None]] = {}
-    for marker in joined:
+    for marker in markers:
         site, result, one, other = marker.args
         storages = {storage_of(one), storage_of(other)}
         stands_for[storage_of(result)] = storages.union(*(stands_for.get(each, set()) for each in storages))

@@ -121,6 +121,8 @@ class Plan:
     recorded: frozenset[int]
     # How often autograd counts each of them as changed: not at all behind its back, or by statistics.
     counted: dict[int, int]
+    # Whether it switches modes, grad mode say, in which it may end.
+    switches: bool
     random: bool
     # Whether the graph counts hangs on random numbers. When it does not, the frame's own code draws them again: they
     # must be the same, or what made it not count would come less often than it should.
@@ -137,7 +139,7 @@ class Plan:
 
     def _run_once(self, compiled: Callable[..., Any], args: Sequence[Any], delivered: Sequence[str]) -> Any:
         before = random_state() if self.random else None
-        modes = Modes()
+        modes = Modes() if self.switches else None
         results: Any = None
         try:
             versions = [version_of(args[i]) for i in self.mutated]
@@ -145,26 +147,29 @@ class Plan:
             if self.mutated:
                 self._copy(working)
             results = compiled(*working)
+            if (self.switches or self.copies) and torch.is_inference_mode_enabled():
+                results = self._as_in_inference_mode(args, results)
+            # On a GPU this is where the call is waited for.
             missed = self.flag is not None and bool(results[self.flag])
             # Dynamo takes it for granted that such a size is not one: nothing is broadcast or squeezed.
-            missed = missed or any(results[i] == 1 for i in self.sizes)
+            missed = missed or (bool(self.sizes) and any(results[i] == 1 for i in self.sizes))
             if not missed:
                 for seen in self.seen:
                     speculate.hit(seen.key, seen.text)
         except StopRecomputation:
-            put_back(modes.restore)
+            _put_modes_back(modes)
             raise
         except Exception:
             missed = True
         if missed:
             # It may have raised inside of `no_grad`, say, or have ended there.
-            put_back(modes.restore)
+            _put_modes_back(modes)
             put_back(set_random_state, before)
             if results is None:
                 raise Miss(delivered, raised=True) from None
             raise Miss(delivered, learnt=self._learn(results)) from None
-        if torch.is_inference_mode_enabled():
-            results = self._as_in_inference_mode(args, results)
+        if not (self.effects or self.mutated or self.given_back):
+            return tuple(results[: self.outputs])
         try:
             if not delivered:
                 self._require_unchanged(args, versions, ())
@@ -173,7 +178,7 @@ class Plan:
                 self._require_unchanged(args, versions, [each.site for each in self.effects])
                 return self._commit(args, working, results)
         except (Miss, _ChangedError):
-            put_back(modes.restore)
+            _put_modes_back(modes)
             put_back(set_random_state, before)
             raise
 
@@ -211,10 +216,11 @@ class Plan:
             each.detach() if isinstance(each, torch.Tensor) and each.is_inference() and each.grad_fn else each
             for each in results
         ]
-        with torch.inference_mode(False):
-            for output, i in self.copies.items():
-                if not args[i].is_inference():
-                    made[output] = made[output].clone()
+        if self.copies:
+            with torch.inference_mode(False):
+                for output, i in self.copies.items():
+                    if not args[i].is_inference():
+                        made[output] = made[output].clone()
         return made
 
     def _deliver(self, results: Sequence[Any]) -> None:
@@ -264,6 +270,11 @@ def put_back(step: Callable[..., None], *args: Any) -> None:
         step(*args)
     except Exception:
         step(*args)
+
+
+def _put_modes_back(modes: Modes | None) -> None:
+    if modes is not None:
+        put_back(modes.restore)
 
 
 def _shown_as(tensor: torch.Tensor, name: str | None) -> torch.Tensor:

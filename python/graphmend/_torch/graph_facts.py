@@ -67,7 +67,9 @@ def graph_facts(graph: torch.fx.GraphModule) -> GraphFacts:
         def __torch_dispatch__(
             self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
         ) -> Any:
-            if torch.Tag.nondeterministic_seeded in getattr(func, "tags", ()):
+            if torch.Tag.nondeterministic_seeded in getattr(func, "tags", ()) and not _drops_nothing(
+                func, args, kwargs
+            ):
                 draws[steps.at] = None
             # What its functions do does not come by.
             if isinstance(func, torch._ops.HigherOrderOperator) and steps.at:
@@ -126,6 +128,16 @@ def graph_facts(graph: torch.fx.GraphModule) -> GraphFacts:
         draws=tuple(node for node in draws if node is not None),
         draws_unseen=any(map(_draws_inside, unseen)),
     )
+
+
+def _drops_nothing(operator: Any, args: Sequence[Any], kwargs: dict[str, Any] | None) -> bool:
+    """Whether it is one that draws for dropout alone, attention say, and is to drop nothing."""
+    schema = getattr(operator, "_schema", None)
+    for place, argument in enumerate(schema.arguments if schema else ()):
+        if argument.name == "dropout_p":
+            given = args[place] if place < len(args) else (kwargs or {}).get("dropout_p", argument.default_value)
+            return isinstance(given, (int, float)) and given == 0
+    return False
 
 
 def _draws_inside(node: torch.fx.Node) -> bool:
