@@ -90,3 +90,46 @@ def test_gradients_that_somebody_always_waits_for() -> None:
     assert 0 < compiled.report.misses < _MANY / 2
     (entry,) = compiled.report.left
     assert not compiled.report.mended and entry.reason == "the frame ran as written in 22 of 22 calls"
+
+
+def test_where_no_graph_may_break_the_function_runs_as_it_is_written() -> None:
+    def spelled(x: Any) -> Any:
+        return x + len(str(x[0].item()))
+
+    compiled = same_program(spelled, numbers(*(float(i) for i in range(_MANY))), __file__, fullgraph=True)
+    assert compiled.report.whole and compiled.report.graphs <= 6
+    (entry,) = compiled.report.mended
+    # The graphs that there are do not run for ever.
+    assert entry.hits[1] < _MANY / 2 < compiled.report.misses
+
+
+def test_where_no_graph_may_break_other_shapes_are_no_exception() -> None:
+    def spelled(x: Any) -> Any:
+        return x + len(str(x[0].item()))
+
+    calls = [(torch.full((2 + i % 3,), float(i)),) for i in range(_MANY)]
+    compiled = same_program(spelled, calls, __file__, fullgraph=True, dynamic=False)
+    assert compiled.report.whole and compiled.report.misses > _MANY / 2
+
+
+def test_where_no_graph_may_break_a_value_among_few_is_predicted() -> None:
+    def spelled(x: Any) -> Any:
+        return x + len(str(x[0].item()))
+
+    compiled = same_program(spelled, numbers(*([1.0, 22.0] * (_MANY // 2))), __file__, fullgraph=True)
+    assert compiled.report.whole and compiled.report.graphs <= 3
+    assert compiled.report.misses < _MANY / 4
+
+
+def test_where_no_graph_may_break_a_guard_may_fire_always() -> None:
+    def guarded(x: Any) -> Any:
+        try:
+            if x.sum() > 0:
+                raise ValueError("positive")
+        except ValueError as error:
+            return x * 2, str(error)
+        return x, ""
+
+    calls = numbers(-1, *range(1, _MANY + 1))
+    compiled = same_program(guarded, calls, __file__, fullgraph=True)
+    assert compiled.report.whole and compiled.report.misses == _MANY

@@ -108,12 +108,14 @@ class MendedBackend:
     disabled: ClassVar[bool] = False
     known: ClassVar[weakref.WeakSet["MendedBackend"]] = weakref.WeakSet()
 
-    def __init__(self, inner: Callable[..., Any], speculates: bool | str = False) -> None:
+    def __init__(self, inner: Callable[..., Any], speculates: bool | str = False, fullgraph: bool = False) -> None:
         self.inner = inner
         # Each has its own predictions.
         self.number = next(_numbers)
         # True, False, or "report": then predictions are only told of.
         self.speculates = speculates
+        # No graph may break: what does not work out runs as it is written.
+        self.fullgraph = fullgraph
         self.frame = FrameRecord()
         self.known.add(self)
         # Code whose frames were compiled, as Dynamo knows it.
@@ -201,7 +203,7 @@ class MendedBackend:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy of a compiled model starts afresh.
-        return MendedBackend, (self.inner, self.speculates)
+        return MendedBackend, (self.inner, self.speculates, self.fullgraph)
 
     def reset(self) -> None:
         """Dynamo has forgotten what it compiled, and nothing that was learnt of it counts any more."""

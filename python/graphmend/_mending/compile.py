@@ -92,7 +92,7 @@ def compile(  # noqa: A001 - the name of what it stands in for
     pass_objects()
     keep_backward_inside(traces_gradients)
     inner, special = inner_backend(backend, mode, options, dynamic, others.pop("name", None))
-    mended = MendedBackend(inner, speculate)
+    mended = MendedBackend(inner, speculate, fullgraph)
     compiled = torch.compile(
         model, fullgraph=fullgraph, dynamic=dynamic, backend=mended, options=special or None, **others
     )

@@ -56,7 +56,7 @@ def _learn(site: str) -> str:
     if backend.speculates == "report":
         backend.notes[site] = f"speculation would predict {value!r} here"
         return ""
-    if not speculate.predict(key, value):
+    if not speculate.predict(key, value, backend.fullgraph):
         backend.notes[site] = "its value was predicted wrongly too often"
         return ""
     frame.predicted.add(key)

@@ -43,6 +43,8 @@ class Recovery:
         self.runs = 0
         self.misses = 0
         self.given_up = False
+        # No graph may break: when it is given up, the graph that there is runs no more.
+        self.stays_whole = backend.fullgraph and not self._may_predict(backend)
 
     @stand_between
     def __call__(self, closure: tuple[Any, ...], *values: Any) -> Any:
@@ -52,6 +54,8 @@ class Recovery:
         try:
             # They would see what a graph has saved that missed; and in the backward, another one may be predicted.
             if self.keys and saved_tensors_have_hooks():
+                raise Miss(learnt=True)
+            if self.given_up and self.stays_whole:
                 raise Miss(learnt=True)
             return FunctionType(self.compiled, self.globals, "", None, closure or None)(*values)
         except Miss as miss:
@@ -65,7 +69,7 @@ class Recovery:
                 put_back(random.setstate, state)
             if not missed.delivered:
                 result = self.run_code(self.code, closure, values)
-                if not missed.learnt:
+                if not missed.learnt or self.stays_whole:
                     self._count_miss(missed)
                 return result
             # What is compiled inside would deliver again.
@@ -76,6 +80,10 @@ class Recovery:
         finally:
             set_eval_frame(prior)
 
+    def _may_predict(self, backend: MendedBackend) -> bool:
+        """Whether there are symbols in its graph, in the place of which values could be predicted."""
+        return backend.speculates is True and bool(backend.learnt(self.code).captures.places)
+
     def _count_miss(self, miss: Miss) -> None:
         """What goes on running as written, and does not raise, is better off as plain `torch.compile` has it."""
         self.misses += 1
@@ -83,6 +91,8 @@ class Recovery:
         if backend is None or self.given_up or self.misses <= _PATIENCE + self.runs // 4:
             return
         self.given_up = True
+        if self.stays_whole:
+            return
         if miss.raised and self.keys:
             speculate.give_up(self.keys)
             return

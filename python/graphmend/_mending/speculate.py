@@ -5,7 +5,8 @@ Dynamo traces, the value is computed from the graph so far and the real inputs o
 the user's program runs for it, and nothing is changed. The compiled graph compares. When it was wrong, the frame's own
 code runs instead. What comes after which value is remembered: a value that came twice in a row, or twice after the same
 one, is the next prediction, and Dynamo, which guards on predictions, finds the graph that was made for it or makes one.
-A site that goes on being wrong is given up, and breaks the graph as it always did.
+A site that goes on being wrong is given up, and breaks the graph as it always did. Where no graph may break
+(`fullgraph=True`) the graphs stay that there are, no more are made, and the frame's own code runs when they miss.
 """
 
 import ast
@@ -43,6 +44,8 @@ class Site:
     hits: int = 0
     misses: int = 0
     given_up: bool = False
+    # No graph may break.
+    stays: bool = False
     # The values that were predicted, each of which has a graph.
     values: set[str] = field(default_factory=set)
     # What came after a value the last time; and what has come once instead, and must come again to count.
@@ -96,12 +99,13 @@ def give_up_changing(keys: Iterable[str]) -> None:
     give_up(key for key in keys if key in sites and len(sites[key].values) > 1)
 
 
-def predict(key: str, value: Any) -> bool:
-    """Makes the value of this call, which is being traced, the prediction; False if the site has been given up."""
-    site = sites.setdefault(key, Site())
-    if not site.given_up:
+def predict(key: str, value: Any, stays: bool) -> bool:
+    """Makes the value of this call, which is being traced, the prediction; False if the site has been given up, and
+    need not stay part of the graph."""
+    site = sites.setdefault(key, Site(stays=stays))
+    if site.stays or not site.given_up:
         _expect(key, site, encode(value))
-    return not site.given_up
+    return site.stays or not site.given_up
 
 
 def hit(key: str, text: str) -> None:
@@ -125,6 +129,8 @@ def missed(key: str, value: Any) -> None:
     text = encode(value)
     site.misses += 1
     before = site.last
+    if site.given_up:
+        return
     if site.misses > _PATIENCE + site.hits // _HITS_PER_MISS:
         _give_up(key, site)
         return
@@ -145,7 +151,7 @@ def _came(key: str, site: Site, text: str) -> None:
 
 
 def _expect(key: str, site: Site, text: str) -> None:
-    if text not in site.values and len(site.values) == _MAX_VALUES:
+    if text not in site.values and (site.given_up or len(site.values) == _MAX_VALUES):
         _give_up(key, site)
         return
     site.values.add(text)
@@ -155,7 +161,8 @@ def _expect(key: str, site: Site, text: str) -> None:
 
 def _give_up(key: str, site: Site) -> None:
     site.given_up = True
-    setattr(PREDICTIONS, key, "")
+    if not site.stays:
+        setattr(PREDICTIONS, key, "")
 
 
 def python_value(tensor: torch.Tensor) -> Any:
