@@ -123,3 +123,17 @@ def test_the_graph_itself_does_not_fail(program: Callable[..., Any]) -> None:
     for rows in (GOOD, BAD, GOOD):
         assert outcome(compiled, rows) == outcome(program, rows)
     assert not raised and compiled.report.misses == 1
+
+
+def counted(x: Any, i: Any) -> Any:
+    if i.max() >= x.shape[0]:
+        raise IndexError("no such row")
+    return x * len(str(int(x[i].sum())))
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_what_comes_behind_a_check_is_predicted_though_the_first_input_is_bad(settings: dict[str, Any]) -> None:
+    compiled = mended_compile(counted, **settings)
+    for rows in ([0, 7], [9, 0], [0, 1], [1, 2], [5, 5], [2, 3]):
+        assert outcome(compiled, rows) == outcome(counted, rows)
+    assert compiled.report.whole, compiled.report

@@ -65,6 +65,8 @@ class FrameRecord(threading.local):
     captures: tuple[str, ...] = ()
     # A break is left in it, behind which the program goes on.
     goes_on = False
+    # A check fails in this call, and what comes behind it is not known.
+    fails = False
     # Why the last mend that was traced does not apply.
     trouble: str | None = None
 
@@ -134,7 +136,9 @@ class MendedBackend:
 
     def begin_frame(self, code: CodeType, space: dict[str, Any]) -> None:
         self.frame.graphs = self.frame.ops = 0
-        self.frame.has_transaction = self.frame.draws = self.frame.goes_on = self.frame.asserts = False
+        self.frame.has_transaction = self.frame.draws = self.frame.goes_on = self.frame.asserts = self.frame.fails = (
+            False
+        )
         self.frame.trouble = None
         self.frame.captures = tuple(self.learnt(code).captures.places)
         self.frame.selected.clear()

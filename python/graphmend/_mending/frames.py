@@ -99,7 +99,7 @@ class MendingCallback:
                     result = convert(view, cache_entry, frame_state)
                 break
             except (Unsupported, UserError) as error:
-                if is_raise(error) and self._raises_for_sure(code):
+                if (self.backend.frame.fails or is_raise(error)) and self._raises_for_sure(code):
                     result = run_once_as_it_is()
                     break
                 if hits_limit(error):
@@ -338,9 +338,9 @@ class MendingCallback:
         return is_new
 
     def _raises_for_sure(self, code: CodeType) -> bool:
-        """Whether this call raises: what was predicted are its own values. It then runs as it is, unless it often does;
-        plain `torch.compile` breaks the graph at the raise, and so do we."""
-        if not self.backend.frame.predicted:
+        """Whether this call raises: what was predicted are its own values, or a check of it fails. It then runs as it
+        is, unless it often does; plain `torch.compile` breaks the graph at the raise, and so do we."""
+        if not self.backend.frame.predicted and not self.backend.frame.fails:
             return False
         learnt = self.backend.learnt(code)
         learnt.raised += 1

@@ -8,7 +8,7 @@ import torch
 from graphmend._mending import speculate
 from graphmend._mending.marks_asked import decline, may_carry, own_backend
 from graphmend._mending.marks_post import as_flag, as_tensor
-from graphmend._mending.shadow import ImpureError, Shadow
+from graphmend._mending.shadow import FailsError, ImpureError, Shadow
 from graphmend._torch.modes import saved_tensors_have_hooks
 from graphmend._torch.raising import FIRST_ROUNDED
 from graphmend._torch.tracing import (
@@ -52,6 +52,7 @@ def _learn(site: str) -> str:
         value = speculate.python_value(frame.shadow.value(last_wanted()))
     except ImpureError as error:
         backend.notes[site] = f"its value is not known ahead: {error}"
+        frame.fails |= isinstance(error, FailsError)
         return ""
     if backend.speculates == "report":
         backend.notes[site] = f"speculation would predict {value!r} here"

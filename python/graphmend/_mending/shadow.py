@@ -23,6 +23,10 @@ class ImpureError(Exception):
     """A value that cannot be computed ahead, and why."""
 
 
+class FailsError(ImpureError):
+    """In this call a check fails in front of it; in another call it may be known."""
+
+
 class _BeginAgainError(Exception):
     """What was computed so far does not count any more."""
 
@@ -32,7 +36,7 @@ class Shadow:
 
     def __init__(self) -> None:
         self.values: dict[torch.fx.Node, Any] = {}
-        self.trouble: str | None = None
+        self.trouble: ImpureError | None = None
         # The memory of inputs: given as it is, or as a copy from which on it is changed.
         self.given: set[int] = set()
         self.copied: dict[int, torch.UntypedStorage | None] = {}
@@ -43,7 +47,7 @@ class Shadow:
     def value(self, node: torch.fx.Node) -> Any:
         """The value of the node; raises `ImpureError` where it cannot be told."""
         if self.trouble:
-            raise ImpureError(self.trouble)
+            raise self.trouble
         # What is drawn here is drawn again by the graph. It may be another number; the graph compares.
         state = random_state()
         try:
@@ -51,11 +55,13 @@ class Shadow:
                 while not self._has_computed(node):
                     set_random_state(state)
         except ImpureError as error:
-            self.trouble = str(error)
+            self.trouble = error.with_traceback(None)
             raise
         except Exception as error:
-            self.trouble = f"computing it raises {type(error).__name__}"
-            raise ImpureError(self.trouble) from None
+            # What is checked may be just that it does not.
+            kind = FailsError if any(map(_is_check, node.graph.nodes)) else ImpureError
+            self.trouble = kind(f"computing it raises {type(error).__name__}")
+            raise self.trouble from None
         finally:
             set_random_state(state)
         return self.values[node]
@@ -93,7 +99,7 @@ class Shadow:
             return self._given(operator.attrgetter(str(node.target))(traced_root()))
         if _is_check(node):
             if self.values[node.args[-1]]:
-                raise ImpureError("a check before it fails")
+                raise FailsError("a check before it fails")
             return None
         if marker_name(node.target):
             return None
