@@ -33,6 +33,9 @@ constexpr std::array<std::string_view, 26> kSizedMethods = {
 constexpr std::array<std::string_view, 6> kSizedFunctions = {
     "pad", "interpolate", "one_hot", "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d"};
 
+// Builtins that make a number of what they are given.
+constexpr std::array<std::string_view, 4> kConverting = {"int", "float", "bool", "complex"};
+
 // Builtins that take a whole number.
 constexpr std::array<std::string_view, 5> kOfWhole = {"range", "hex", "bin", "oct", "chr"};
 
@@ -73,6 +76,7 @@ class Speculation {
       }
       if (kind == NodeKind::Call) call(id);
       if (kind == NodeKind::BoolOp && elements_) choice(id);
+      if (kind == NodeKind::Compare) comparison(id);
       if (kind == NodeKind::BinOp && elements_) repetition(id);
       if (kind == NodeKind::UnaryOp && tree_[id].operation() == Operator::Not && elements_) test(id);
       if (kind == NodeKind::Subscript) speculate_subscript(parts_, id, elements_);
@@ -143,6 +147,57 @@ class Speculation {
     parts_.found.push_back(std::move(made));
   }
 
+  void comparison(NodeId id) {
+    if (tests_.contains(id)) return;
+    const CompareView view(tree_, id);
+    std::vector<NodeId> rest;
+    for (NodeId each : view.rest) rest.push_back(each);
+    const std::optional<bool> is_in = membership(tree_, id);
+    if (is_in) {
+      parts_.wrap_two(id, "within", *is_in ? "True, " : "False, ", view.left, rest[1]);
+    } else if (rest.size() > 2 && elements_) {
+      chain(id, view.left, rest);
+    }
+  }
+
+  // `a < b < c` as a value: the comparison that decides is the result, and of each before the last Python asks the
+  // truth.
+  void chain(NodeId id, NodeId left, const std::vector<NodeId>& rest) {
+    if (!facts_.binds_in_function(tree_, id) || binds_or_waits(tree_, id)) return;
+    const Span span = context_.span(id);
+    Speculated made{PieceText(context_.text), span, context_.site(id, "chain")};
+    const auto operand = [&](NodeId each) {
+      made.text.add("(", span);
+      made.text.copy(context_.span(each));
+      made.text.add(")", span);
+    };
+    // The left operand of the next comparison, once it has been evaluated.
+    std::string known;
+    std::string after;
+    for (std::size_t i = 0; i < rest.size(); i += 2) {
+      const bool is_last = i + 2 == rest.size();
+      const std::string at = std::to_string(context_.span(rest[i + 1]).start) + "_";
+      if (!is_last) {
+        made.text.add(
+            "(graphmend_v" + at + " if not __graphmend__.truth_of('" + made.site + "', (graphmend_v" + at + " := ",
+            span);
+      }
+      if (known.empty()) {
+        operand(left);
+      } else {
+        made.text.add(known, span);
+      }
+      made.text.add(" " + std::string(context_.text_of(rest[i])) + " ", span);
+      if (!is_last) made.text.add("(graphmend_w" + at + " := ", span);
+      operand(rest[i + 1]);
+      if (!is_last) made.text.add("))) else ", span);
+      known = "graphmend_w" + at;
+      if (!is_last) after += ")";
+    }
+    made.text.add(after, span);
+    parts_.found.push_back(std::move(made));
+  }
+
   // `[x] * n`: a list, a tuple or a text is repeated as often as a whole number says.
   void repetition(NodeId id) {
     const BinOpView view(tree_, id);
@@ -174,7 +229,7 @@ class Speculation {
     }
     if (tree_.kind(callee) == NodeKind::Name) {
       const std::string_view name = context_.text_of(callee);
-      const bool converts = name == "int" || name == "float" || name == "bool";
+      const bool converts = is_one_of(name, kConverting);
       if (!is_builtin(callee)) return;
       if (converts && arguments.size() == 1 && is_plain(arguments[0])) {
         return parts_.wrap(id, "value", "'" + std::string(name) + "', ", arguments[0]);
@@ -207,6 +262,7 @@ class Speculation {
       if (method == "full") sizes(size_of_full(arguments), "torch");
       return;
     }
+    if (elements_ && is_one_of(method, kCompared)) return parts_.made_call(id, "agrees", method, receiver, arguments);
     if (elements_ && is_one_of(method, kSizedFunctions)) return sized_call(id, method, receiver, arguments);
     if (!is_one_of(method, kSizedMethods)) return;
     // Whose method it is shows while tracing; a name can be looked at twice, what else stands before the dot cannot.

@@ -3,8 +3,11 @@
 #include "mend/traced_condition.h"
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <vector>
+
+#include "parse/views.h"
 
 namespace graphmend {
 
@@ -51,6 +54,13 @@ class TracedTest {
     }
     std::vector<NodeId> parts;
     for (NodeId part : tree.children(id)) parts.push_back(part);
+    if (const std::optional<bool> is_in = membership(tree, id)) {
+      out_.add(*is_in ? "__graphmend__.holds(True, " : "__graphmend__.holds(False, ", serves_);
+      write_side(parts[0], false);
+      out_.add(", ", serves_);
+      write_side(parts[2], false);
+      return out_.add(")", serves_);
+    }
     write_compared(parts.data(), {}, {});
   }
 
@@ -261,6 +271,18 @@ bool binds_or_waits(const Tree& tree, NodeId test) {
     if (tree.kind(inner) == NodeKind::NamedExpr || waits(tree.kind(inner))) return true;
   }
   return false;
+}
+
+std::optional<bool> membership(const Tree& tree, NodeId id) {
+  if (tree.kind(id) != NodeKind::Compare) return std::nullopt;
+  std::vector<NodeId> rest;
+  for (NodeId each : CompareView(tree, id).rest) rest.push_back(each);
+  const Operator by = tree[rest[0]].operation();
+  if (rest.size() != 2 || (by != Operator::In && by != Operator::NotIn)) return std::nullopt;
+  constexpr std::array<NodeKind, 4> kMayBeTensor = {NodeKind::Name, NodeKind::Attribute, NodeKind::Subscript,
+                                                    NodeKind::Call};
+  if (std::ranges::find(kMayBeTensor, tree.kind(rest[1])) == kMayBeTensor.end()) return std::nullopt;
+  return by == Operator::In;
 }
 
 std::vector<NodeId> later_operands(const Tree& tree, NodeId id) {

@@ -2,6 +2,7 @@
 // and still do not evaluate what Python would not.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "facts/scopes.h"
@@ -12,6 +13,9 @@ namespace graphmend {
 
 // False when it is nested deeper than anybody writes. `serves` is the place that tracebacks show for what is added.
 bool write_traced_condition(const MendContext& context, const Scopes& scopes, NodeId test, Span serves, PieceText& out);
+
+// Of `a in b` true, of `a not in b` false, where b may be a tensor; of all else nothing.
+std::optional<bool> membership(const Tree& tree, NodeId id);
 
 // The operands of `and`, `or` or a comparison that Python may not come to, and that tracing evaluates all the same.
 std::vector<NodeId> later_operands(const Tree& tree, NodeId id);

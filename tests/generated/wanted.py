@@ -44,6 +44,9 @@ def integer(w: Writer) -> str:
     choices += [(1, _in_view)]
     choices += [(0.5, lambda w: used(w, "equal", f"int(torch.equal({name}, {e.full_name(w)}))"))]
     choices += [(0.5, lambda w: used(w, "equal", f"int(torch.allclose({name}, {e.full_name(w)}, atol=0.5))"))]
+    choices += [(0.5, lambda w: used(w, "equal", f"int({name}.equal({e.full_name(w)}))"))]
+    choices += [(0.5, lambda w: used(w, "within", f"int({e.threshold(w)} {w.choose(['in', 'not in'])} {name})"))]
+    choices += [(0.5, lambda w: used(w, "chain", f"int({e.threshold(w)} < {e.scalar(w)} < {e.threshold(w)})"))]
     choices += [(1, lambda w: used(w, "comprehension", f"len([v for v in {name}[0] if v > {e.threshold(w)}])"))]
     if counts:
         choices += [(1, lambda w: used(w, "comprehension", f"sum(int(v) for v in {w.choose(counts)})"))]
@@ -69,6 +72,9 @@ def real(w: Writer) -> str:
         (1, lambda w: used(w, "item", f"{e.scalar(w)}.item()")),
         (1, lambda w: used(w, "float", f"float({count(w)})")),
         (1, lambda w: used(w, "tolist", f"{name}[0]{detach}.tolist()[{w.choose(['0', '1'])}]")),
+        (0.5, lambda w: used(w, "complex", f"abs(complex({name}.detach().sum()))")),
+        (0.5, lambda w: used(w, "numpy", f"{name}[0].detach().numpy().tolist()[0]")),
+        (0.5, lambda w: used(w, "numpy", f"float({name}.detach().numpy()[0, 0])")),
         (0.7, lambda w: used(w, "ternary", f"(0.5 if {e.test(w)} else 1.5)")),
         (1.5, _computed),
     ]

@@ -125,7 +125,7 @@ def test_the_graph_itself_does_not_fail(program: Callable[..., Any]) -> None:
     assert not raised and compiled.report.misses == 1
 
 
-def counted(x: Any, i: Any) -> Any:
+def spelled(x: Any, i: Any) -> Any:
     if i.max() >= x.shape[0]:
         raise IndexError("no such row")
     return x * len(str(int(x[i].sum())))
@@ -133,7 +133,7 @@ def counted(x: Any, i: Any) -> Any:
 
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_what_comes_behind_a_check_is_predicted_though_the_first_input_is_bad(settings: dict[str, Any]) -> None:
-    compiled = mended_compile(counted, **settings)
+    compiled = mended_compile(spelled, **settings)
     for rows in ([0, 7], [9, 0], [0, 1], [1, 2], [5, 5], [2, 3]):
-        assert outcome(compiled, rows) == outcome(counted, rows)
+        assert outcome(compiled, rows) == outcome(spelled, rows)
     assert compiled.report.whole, compiled.report

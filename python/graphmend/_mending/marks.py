@@ -18,6 +18,7 @@ from graphmend._mending.marks_post import (
     compared,
     either,
     equal,
+    holds,
     middle,
     negate,
     number,
@@ -31,6 +32,7 @@ from graphmend._mending.marks_post import (
 from graphmend._mending.marks_select import join, may_select, selects
 from graphmend._mending.marks_substitute import attribute, function, imports, into, iterated, method, target
 from graphmend._mending.marks_value import (
+    agrees,
     as_number,
     bounds,
     each,
@@ -44,6 +46,7 @@ from graphmend._mending.marks_value import (
     value,
     where,
     whole,
+    within,
 )
 from graphmend._torch.frames import skip_code
 
@@ -66,6 +69,7 @@ class Marks:
     compared = staticmethod(compared)
     truth = staticmethod(truth)
     equal = staticmethod(equal)
+    holds = staticmethod(holds)
     allclose = staticmethod(allclose)
     negate = staticmethod(negate)
     either = staticmethod(either)
@@ -79,6 +83,8 @@ class Marks:
     index = staticmethod(index)
     bounds = staticmethod(bounds)
     truth_value = staticmethod(truth_value)
+    agrees = staticmethod(agrees)
+    within = staticmethod(within)
     each = staticmethod(each)
     masked_select = staticmethod(masked_select)
     nonzero = staticmethod(nonzero)

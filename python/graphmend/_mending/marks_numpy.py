@@ -4,19 +4,15 @@ from typing import Any
 
 import torch
 
+from graphmend._mending.marks_arrays import is_array, numpy
 from graphmend._mending.marks_asked import own_backend
 from graphmend._mending.marks_value import value
 from graphmend._torch.tracing import assume_constant_result
 
-try:
-    import numpy as np
-except ImportError:
-    np = None  # type: ignore[assignment,unused-ignore]
-
 _DTYPES = {}
-if np is not None:
+if numpy is not None:
     for _name in ("float64", "float32", "float16", "int64", "int32", "int16", "int8", "uint8", "bool"):
-        _DTYPES[getattr(torch, _name)] = np.dtype(_name)
+        _DTYPES[getattr(torch, _name)] = numpy.dtype(_name)
 
 
 @assume_constant_result
@@ -24,10 +20,6 @@ def speculates() -> bool:
     """Whether values are predicted."""
     backend = own_backend()
     return backend is not None and backend.speculates is True
-
-
-def is_array(thing: Any) -> bool:
-    return np is not None and isinstance(thing, np.ndarray)
 
 
 def dtype_of(array: Any) -> Any:
@@ -49,12 +41,13 @@ def to_bytes(site: str, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any
 
 @assume_constant_result
 def _bytes_of(numbers: tuple[Any, ...], dtype: str) -> bytes:
-    return np.array(numbers, dtype=dtype.removeprefix("torch.")).tobytes()
+    made: bytes = numpy.array(numbers, dtype=dtype.removeprefix("torch.")).tobytes()
+    return made
 
 
 def is_in(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any] | None:
     """`np.isin(array, others)`"""
-    if np is None or called is not np.isin or len(args) != 2 or kwargs:
+    if numpy is None or called is not numpy.isin or len(args) != 2 or kwargs:
         return None
     if not is_array(args[0]) or not is_array(args[1]) or args[0].ndim == 0:
         return None
@@ -67,16 +60,16 @@ _WHOLE = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 
 def reduced(site: str, owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any] | None:
     """`np.maximum.reduce(array)` and its like: of whole numbers, whose order and kind of zero make no difference"""
-    if np is None or len(args) != 1 or not all(name == "axis" for name in kwargs) or not is_array(args[0]):
+    if numpy is None or len(args) != 1 or not all(name == "axis" for name in kwargs) or not is_array(args[0]):
         return None
     tensor, axis = torch.from_numpy(args[0]), kwargs.get("axis", 0)
     if tensor.dtype not in _WHOLE or tensor.dim() < 2 or not tensor.is_contiguous() or tensor.numel() == 0:
         return None
     if type(axis) is not int or not -tensor.dim() <= axis < tensor.dim():
         return None
-    if owner is np.maximum:
+    if owner is numpy.maximum:
         return (torch.amax(tensor, axis).numpy(),)
-    if owner is np.minimum:
+    if owner is numpy.minimum:
         return (torch.amin(tensor, axis).numpy(),)
     # Sums of the narrower ones are wider.
-    return (torch.sum(tensor, axis).numpy(),) if owner is np.add and tensor.dtype == torch.int64 else None
+    return (torch.sum(tensor, axis).numpy(),) if owner is numpy.add and tensor.dtype == torch.int64 else None

@@ -253,6 +253,15 @@ def equal(one: Any, other: Any) -> Any:
     return (one == other).all() if one.shape == other.shape else False
 
 
+def holds(is_in: bool, item: Any, container: Any) -> Any:
+    """`item in container`, or `item not in container`; of a tensor's elements as a tensor"""
+    is_number = isinstance(item, (bool, int, float)) or (type(item) is torch.Tensor and item.dim() == 0)
+    if torch.compiler.is_dynamo_compiling() and type(container) is torch.Tensor and is_number:
+        found = (item == container).any()
+        return found if is_in else torch.logical_not(found)
+    return item in container if is_in else item not in container
+
+
 def allclose(*args: Any, **kwargs: Any) -> Any:
     """`torch.allclose(one, other, …)` or `one.allclose(other, …)`"""
     if args and _has_its_own(args[0], "allclose"):

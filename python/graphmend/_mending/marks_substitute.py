@@ -16,11 +16,12 @@ from typing import Any
 import torch
 from torch.utils.checkpoint import checkpoint
 
+from graphmend._mending.marks_arrays import is_array
 from graphmend._mending.marks_asked import decline, is_declined, mends_apply, own_backend
 from graphmend._mending.marks_logging import effective_level, is_enabled_for
 from graphmend._mending.marks_memory import DataOf, deep_copy, reshape, write_out
 from graphmend._mending.marks_module import TABLES, of_module
-from graphmend._mending.marks_numpy import dtype_of, is_array, is_in, reduced, to_bytes
+from graphmend._mending.marks_numpy import dtype_of, is_in, reduced, to_bytes
 from graphmend._mending.marks_python import Closing, GroupBy
 from graphmend._mending.marks_sort import sort_in_place, sorted_list
 from graphmend._mending.requirements import ABSENT, is_absent

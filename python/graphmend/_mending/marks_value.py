@@ -6,8 +6,9 @@ from typing import Any
 import torch
 
 from graphmend._mending import speculate
+from graphmend._mending.marks_arrays import is_array
 from graphmend._mending.marks_asked import decline, may_carry, own_backend
-from graphmend._mending.marks_post import as_flag, as_tensor
+from graphmend._mending.marks_post import allclose, as_flag, as_tensor, equal, holds
 from graphmend._mending.shadow import FailsError, ImpureError, Shadow
 from graphmend._torch.modes import saved_tensors_have_hooks
 from graphmend._torch.raising import FIRST_ROUNDED
@@ -115,7 +116,10 @@ def _listed(text: str, shape: tuple[int, ...], dim: int, start: int) -> Any:
 
 
 def value(site: str, kind: str, tensor: Any) -> Any:
-    """`tensor.item()`, `tensor.tolist()`, `int(tensor)`, `float(tensor)`, `bool(tensor)`"""
+    """`tensor.item()`, `tensor.tolist()`, `int(tensor)`, `float(tensor)`, `bool(tensor)`, `complex(tensor)`; also of an
+    array of NumPy's"""
+    if torch.compiler.is_dynamo_compiling() and is_array(tensor):
+        tensor = _as_numbers(tensor, kind)
     # Of a tensor that requires grad, torch warns, and its value is another in every step.
     if (
         torch.compiler.is_dynamo_compiling()
@@ -124,7 +128,7 @@ def value(site: str, kind: str, tensor: Any) -> Any:
         and (kind == "tolist" or tensor.numel() == 1)
         # Not all of its numbers can be converted.
         and (kind != "int" or tensor.dtype != torch.uint64)
-        and (kind not in ("int", "float") or not tensor.is_complex())
+        and (kind not in ("int", "float", "complex") or not tensor.is_complex())
     ):
         predicted = expect(site, tensor if kind == "tolist" else tensor.reshape(()))
         if predicted is not None and (kind != "int" or -math.inf < predicted < math.inf):
@@ -132,6 +136,8 @@ def value(site: str, kind: str, tensor: Any) -> Any:
                 return int(predicted)
             if kind == "float":
                 return float(predicted)
+            if kind == "complex":
+                return complex(predicted)
             return bool(predicted) if kind == "bool" else predicted
     if kind == "item":
         return tensor.item()
@@ -139,7 +145,15 @@ def value(site: str, kind: str, tensor: Any) -> Any:
         return tensor.tolist()
     if kind == "int":
         return int(tensor)
+    if kind == "complex":
+        return complex(tensor)
     return float(tensor) if kind == "float" else bool(tensor)
+
+
+def _as_numbers(array: Any, kind: str) -> Any:
+    """An array as the tensor that has its memory; itself where NumPy would warn."""
+    numbers = torch.from_numpy(array)
+    return numbers if kind in ("item", "tolist") or numbers.dim() == 0 else array
 
 
 def truth_of(site: str, test: Any) -> Any:
@@ -158,6 +172,18 @@ def truth_value(site: str, result: Any) -> Any:
     """The bool that `torch.equal` or `torch.allclose` gives"""
     result = truth_of(site, result)
     return bool(result) if isinstance(result, torch.Tensor) else result
+
+
+def agrees(site: str, name: str, owner: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """`owner.equal(other)` or `owner.allclose(other, …)`"""
+    if torch.compiler.is_dynamo_compiling() and is_plain_tensor(owner):
+        return truth_value(site, (equal if name == "equal" else allclose)(owner, *args, **kwargs))
+    return getattr(owner, name)(*args, **kwargs)
+
+
+def within(site: str, is_in: bool, item: Any, container: Any) -> Any:
+    """`item in container`, or `item not in container`"""
+    return truth_value(site, holds(is_in, item, container))
 
 
 def as_number(site: str, argument: Any) -> Any:
