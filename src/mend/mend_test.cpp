@@ -20,6 +20,11 @@ TEST(Postpone, AsksForWhatPythonMayNotComeTo) {
   EXPECT_TRUE(loop.shows("is_plain('S', (k,), (xs, 'ys')) and ")) << loop.shown();
 }
 
+TEST(Postpone, TakesATupleAsOneValue) {
+  const MendCase made("def f(x, a):\n    print(f'{a, 2} {x.item()}', x.numpy()[0, 1:].tolist())\n", {2});
+  EXPECT_TRUE(made.shows("__graphmend__.post('S', (a, 2), x, x)")) << made.shown();
+}
+
 TEST(Postpone, LeavesWhatALaterArgumentMayChange) {
   for (const char* shown : {"str(y), y.add_(1)", "f'{y.item()} {y.add_(1)}'", "y.tolist(), end=go(y)"}) {
     EXPECT_NE(MendCase("def f(y):\n    print(" + std::string(shown) + ")\n", {2}).reason(), "") << shown;

@@ -116,6 +116,9 @@ class Splitter {
       case NodeKind::DictUnpack:
       case NodeKind::Slice:
         return true;
+      case NodeKind::Tuple:
+        // In a subscript there may be slices among its parts.
+        return context_.tree.kind(context_.tree.parent(id)) == NodeKind::Subscript;
       default:
         return false;
     }
@@ -268,7 +271,12 @@ class Splitter {
       }
     }
     const Span span = context_.span(id);
-    taken_.values.emplace_back(context_.text).copy(span);
+    PieceText& value = taken_.values.emplace_back(context_.text);
+    // It may have no parentheses of its own: `f"{a, b}"`.
+    const bool is_tuple = context_.tree.kind(id) == NodeKind::Tuple;
+    if (is_tuple) value.add("(", span);
+    value.copy(span);
+    if (is_tuple) value.add(")", span);
     replace_in_body(span);
     return true;
   }

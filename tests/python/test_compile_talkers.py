@@ -445,3 +445,13 @@ def test_a_function_that_changes_where_texts_go() -> None:
         return BUFFER.getvalue(), here.getvalue()
 
     assert told(mended_compile(writes_elsewhere, backend="eager")) == told(writes_elsewhere)
+
+
+def shows_parts(x: Any, name: str) -> Any:
+    print(f"{name, 2} {float(x.detach().numpy()[0, 0])}", x.numpy()[1, 1:].tolist(), (name, x.shape)[1])
+    return x + 1
+
+
+def test_a_tuple_without_parentheses_is_one_value() -> None:
+    compiled = same_program(shows_parts, [(torch.ones(2, 3), "a"), (torch.zeros(2, 3), "b")], __file__, fullgraph=True)
+    assert compiled.report.whole
