@@ -197,6 +197,20 @@ def test_sizes_that_hang_on_values(program: Callable[..., Any], backend: str) ->
     assert compiled.report.misses == 2 or program in (added, guarded, distinct)
 
 
+def divided_in_vain(x: Any, mask: Any) -> Any:
+    try:
+        1 // max(x[mask].shape[0] - 2, 0)
+    except ZeroDivisionError as error:
+        return x + 1, str(error)
+    return x + 2, x[mask].shape[0] / 3, x[mask].shape[0] % 4
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
+def test_what_a_size_divides_may_raise_though_nobody_wants_it(backend: str) -> None:
+    compiled = same_program(divided_in_vain, masked_calls([3, 2, 0, 6, 4]), __file__, backend=backend, fullgraph=True)
+    assert {entry.mend for entry in compiled.report.mended} == {"capture"}
+
+
 def test_a_size_that_python_needs_is_predicted_instead() -> None:
     def some(x: Any, mask: Any) -> Any:
         return x + 1 if len(x[mask]) > 2 else x - 1

@@ -136,10 +136,10 @@ def captured(convert: Any, settings: Collection[str], fullgraph: bool) -> Iterat
             with contextlib.ExitStack() as stack:
                 if settings:
                     stack.enter_context(symbols_noted())
+                    stack.enter_context(numbers_exact())
                 if "capture_scalar_outputs" in settings:
                     stack.enter_context(elements_by_number())
                     stack.enter_context(numbers_in_view())
-                    stack.enter_context(numbers_exact())
                 yield
         finally:
             if convert is not None:
