@@ -17,10 +17,15 @@ struct ModuleFacts {
       : scopes(compute_scopes(context.text, context.tokens, context.tree)),
         effects(compute_effects(context.text, context.tokens, context.tree, scopes)) {}
 
-  // Whether a name that `:=` binds there is the function's own; in a lambda or a comprehension it would be elsewhere.
+  // Whether a name that `:=` binds there is the function's own; in a lambda or a comprehension it would be elsewhere,
+  // and in what a comprehension goes over there may be none.
   bool binds_in_function(const Tree& tree, NodeId expression) const {
     const ScopeInfo& scope = scopes[scopes.scope_of(expression)];
-    return scope.kind == ScopeKind::Function && tree.kind(scope.node) == NodeKind::FunctionDef;
+    if (scope.kind != ScopeKind::Function || tree.kind(scope.node) != NodeKind::FunctionDef) return false;
+    for (NodeId each = tree.parent(expression); each != scope.node; each = tree.parent(each)) {
+      if (tree.kind(each) == NodeKind::Comprehension) return false;
+    }
+    return true;
   }
 
   const Scopes scopes;

@@ -20,6 +20,13 @@ TEST(Postpone, AsksForWhatPythonMayNotComeTo) {
   EXPECT_TRUE(loop.shows("is_plain('S', (k,), (xs, 'ys')) and ")) << loop.shown();
 }
 
+TEST(Speculate, BindsNothingInWhatAComprehensionGoesOver) {
+  for (const char* shown : {"[y for y in (0 < x[0] < 2, 1)]", "[y for y in (x[0] or 1, 1)]"}) {
+    const MendCase made("def f(x):\n    return " + std::string(shown) + "\n", {2});
+    EXPECT_FALSE(made.shows(":=")) << made.shown();
+  }
+}
+
 TEST(Postpone, TakesATupleAsOneValue) {
   const MendCase made("def f(x, a):\n    print(f'{a, 2} {x.item()}', x.numpy()[0, 1:].tolist())\n", {2});
   EXPECT_TRUE(made.shows("__graphmend__.post('S', (a, 2), x, x)")) << made.shown();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from torch._dynamo.eval_frame import _debug_get_cache_entry_list
 from graphmend._mending import transaction
 from graphmend._mending.compile import compile as mended_compile
 from graphmend._torch import flags
+from graphmend._torch.modes import Modes
 
 # torch warns on its own account.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -98,6 +100,58 @@ def test_what_has_no_rows_is_reduced_as_it_was(shape: tuple[int, ...]) -> None:
         assert outcome(compiled, x) == outcome(positive, x)
 
 
+def changed_after(x: Any) -> Any:
+    bad = torch.isnan(x).any()
+    either = bad | torch.isinf(x).any()
+    if either:
+        raise ValueError("bad")
+    bad.fill_(False)
+    return x + 1
+
+
+def changed_before(x: Any) -> Any:
+    bad = torch.isnan(x).any()
+    bad.logical_or_(torch.isinf(x).any())
+    if bad:
+        raise ValueError("bad")
+    return x + 1
+
+
+def changed_by_out(x: Any) -> Any:
+    ok = (x < 100).all()
+    torch.logical_and(ok, torch.isfinite(x).all(), out=ok)
+    if not ok:
+        raise ValueError("bad")
+    return x + 1
+
+
+def named(x: Any) -> Any:
+    if torch.logical_not(input=torch.isfinite(x).all()):
+        raise ValueError("bad")
+    if torch.ne(x.sum(), other=0) and torch.isnan(x).any():
+        raise ValueError("none")
+    return x + 1
+
+
+def many(x: Any) -> Any:
+    bad = torch.isnan(x).any()
+    for i in range(1200):
+        bad = bad | (x == i + 9000).any()
+    if bad:
+        raise ValueError("bad")
+    return x + 1
+
+
+@pytest.mark.usefixtures("on_device")
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+@pytest.mark.parametrize("program", [changed_after, changed_before, changed_by_out, named, many])
+def test_a_flag_is_what_it_was_when_it_was_asked_for(program: Any, backend: str) -> None:
+    compiled = mended_compile(program, backend=backend)
+    for x in (torch.ones(4, 64), with_one(float("nan"), 1, 2), with_one(float("inf"), 3, 63), torch.ones(4, 64)):
+        assert outcome(compiled, x) == outcome(program, x)
+    assert compiled.report.whole
+
+
 @pytest.mark.parametrize(("dropped", "draws"), [(0.0, False), (0.5, True)])
 def test_attention_that_drops_nothing_draws_nothing(
     dropped: float, draws: bool, monkeypatch: pytest.MonkeyPatch
@@ -129,6 +183,68 @@ def test_there_are_no_guards_on_the_marks() -> None:
     assert "__graphmend__" not in guards
     # What the program reaches itself is guarded, by whatever way it was reached first.
     assert "sin" in guards
+
+
+def test_modes_are_kept_where_one_may_be_switched(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = []
+
+    def made() -> Modes:
+        kept.append(Modes())
+        return kept[-1]
+
+    monkeypatch.setattr(transaction, "Modes", made)
+
+    def positive(x: Any) -> Any:
+        if (x < 0).any():
+            raise ValueError("negative")
+        return torch.sin(x) + torch.nn.functional.gelu(x).sum(0)
+
+    def switching(x: Any) -> Any:
+        with torch.no_grad():
+            y = positive(x)
+        return y + 1
+
+    mended_compile(positive, backend="eager", fullgraph=True)(torch.ones(2, 3))
+    assert not kept
+    mended_compile(switching, backend="eager", fullgraph=True)(torch.ones(2, 3))
+    assert kept
+
+
+@torch.compiler.allow_in_graph  # type: ignore[untyped-decorator,unused-ignore]
+def switches(x: Any) -> Any:
+    torch.set_grad_enabled(False)
+    return x * 2
+
+
+def test_what_the_program_has_in_the_graph_may_switch_a_mode() -> None:
+    def positive(x: Any) -> Any:
+        made = x + 1
+        other = switches(x)
+        if (x > 5).any():
+            raise ValueError(str(made.requires_grad))
+        return other
+
+    compiled = mended_compile(positive, backend="eager")
+    texts = []
+    for function in (positive, compiled):
+        with torch.enable_grad():
+            function(torch.ones(2))
+        with torch.enable_grad():
+            texts.append(outcome(function, torch.full((2,), 9.0, requires_grad=True)))
+    torch.set_grad_enabled(True)
+    assert texts == ["True", "True"]
+
+
+def test_what_the_program_calls_of_other_modules_may_be_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    def rooted(x: Any) -> Any:
+        n = x.tolist()
+        return x * math.sqrt(4.0), len(str(n))
+
+    compiled = mended_compile(rooted, backend="eager")
+    x = torch.tensor([[2.0, 1.0]])
+    assert compiled(x)[0].tolist() == [[4.0, 2.0]]
+    monkeypatch.setattr(math, "sqrt", lambda number: 100.0)
+    assert compiled(x)[0].tolist() == [[200.0, 100.0]]
 
 
 def test_what_the_program_calls_may_be_replaced(monkeypatch: pytest.MonkeyPatch) -> None:

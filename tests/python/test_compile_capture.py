@@ -197,7 +197,7 @@ def test_sizes_that_hang_on_values(program: Callable[..., Any], backend: str) ->
     assert compiled.report.misses == 2 or program in (added, guarded, distinct)
 
 
-def divided_in_vain(x: Any, mask: Any) -> Any:
+def divided_by_sizes(x: Any, mask: Any) -> Any:
     try:
         1 // max(x[mask].shape[0] - 2, 0)
     except ZeroDivisionError as error:
@@ -207,7 +207,7 @@ def divided_in_vain(x: Any, mask: Any) -> Any:
 
 @pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
 def test_what_a_size_divides_may_raise_though_nobody_wants_it(backend: str) -> None:
-    compiled = same_program(divided_in_vain, masked_calls([3, 2, 0, 6, 4]), __file__, backend=backend, fullgraph=True)
+    compiled = same_program(divided_by_sizes, masked_calls([3, 2, 0, 6, 4]), __file__, backend=backend, fullgraph=True)
     assert {entry.mend for entry in compiled.report.mended} == {"capture"}
 
 

@@ -133,3 +133,36 @@ def test_where_no_graph_may_break_a_guard_may_fire_always() -> None:
     calls = numbers(-1, *range(1, _MANY + 1))
     compiled = same_program(guarded, calls, __file__, fullgraph=True)
     assert compiled.report.whole and compiled.report.misses == _MANY
+
+
+def test_where_no_graph_may_break_values_of_other_types_are_their_own() -> None:
+    def spelled(x: Any) -> Any:
+        n = x[0].item()
+        return x * 0 + len(str(n)), n
+
+    calls = [(torch.tensor([i + 0.5, 1.0]),) for i in range(40)]
+    calls += [(torch.tensor([0, 1]),), (torch.tensor([True, False]),), (torch.tensor([0.1, 1.0], dtype=torch.float64),)]
+    same_program(spelled, [*calls, *calls[-3:]], __file__, fullgraph=True)
+
+
+def test_where_no_graph_may_break_there_may_be_more_values_than_before() -> None:
+    def spelled(x: Any) -> Any:
+        return x * 0 + len(str(x.tolist()))
+
+    calls = [(torch.tensor([i + 0.5, 1.0]),) for i in range(40)] + [
+        (torch.tensor([i + 0.5, 1.0, 2.0]),) for i in range(4)
+    ]
+    same_program(spelled, calls, __file__, fullgraph=True)
+
+
+def test_where_no_graph_may_break_a_first_input_may_be_bad() -> None:
+    def guarded(x: Any) -> Any:
+        try:
+            if x.sum() > 5:
+                raise ValueError("large")
+            return x * len(str(x[x.long()].sum().item()))
+        except ValueError as error:
+            return x, str(error)
+
+    calls = [(torch.tensor(row),) for row in ([9.0, 1.0], [1.0, 2.0], [0.0, 2.0], [7.0, 1.0])]
+    same_program(guarded, calls, __file__, fullgraph=True)

@@ -67,6 +67,8 @@ class FrameRecord(threading.local):
     goes_on = False
     # A check fails in this call, and what comes behind it is not known.
     fails = False
+    # Something in it was predicted wrongly too often.
+    given_up = False
     # Why the last mend that was traced does not apply.
     trouble: str | None = None
 

@@ -82,7 +82,7 @@ class MendingCallback:
         if self.backend.disabled or not can_wrap_frame(code):
             return self._convert_plainly(frame, cache_entry, frame_state)
         if self.backend.learnt(code).as_it_is:
-            return run_once_as_it_is()
+            return self._run_as_it_is()
         self._begin(code)
         for rounds in range(_MAX_ROUNDS):
             started = time.perf_counter()
@@ -100,7 +100,12 @@ class MendingCallback:
                 break
             except (Unsupported, UserError) as error:
                 if (self.backend.frame.fails or is_raise(error)) and self._raises_for_sure(code):
-                    result = run_once_as_it_is()
+                    result = self._run_as_it_is()
+                    break
+                if self.fullgraph and self.backend.frame.given_up:
+                    # It has been whole until now, and what cannot go on so runs as it is written.
+                    self.backend.learnt(code).as_it_is = True
+                    result = self._run_as_it_is()
                     break
                 if hits_limit(error):
                     self.breaks.note(
@@ -111,7 +116,7 @@ class MendingCallback:
                 # What a break has led into: how a record is made, say. In pieces it would gain nothing.
                 if is_standard(code.co_filename) and not self.fullgraph:
                     self.backend.learnt(code).as_it_is = True
-                    result = run_once_as_it_is()
+                    result = self._run_as_it_is()
                     break
                 # Traced as a mended one from the start, it may need no mend in this call.
                 if rounds == 0 and is_own(error) and not mended_code.is_resumed(code):
@@ -196,7 +201,7 @@ class MendingCallback:
         except Exception:
             # The frame may be there only because of the places that were mended.
             if mended_code.is_resumed(frame.f_code) and not self.fullgraph:
-                return run_once_as_it_is()
+                return self._run_as_it_is()
             raise
 
     def _captured_as_written(self, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
@@ -244,6 +249,13 @@ class MendingCallback:
             self.report.calls += result.guarded_code is not None
         return result
 
+    def _run_as_it_is(self) -> Any:
+        """Has the frame run in eager, this time."""
+        if self.fullgraph:
+            self.report.calls += 1
+            self.report.misses += 1
+        return run_once_as_it_is(self.fullgraph)
+
     def _leave_to_python(self, code: CodeType, error: Exception) -> Any:
         """An operation raises while it is traced, or Dynamo fails on it: what it raises in eager is for the program's
         own handlers."""
@@ -255,7 +267,7 @@ class MendingCallback:
         if not isinstance(error, TorchRuntimeError):
             failed = f"torch.compile fails while it traces it ({_in_words(error)})"
         self.breaks.note(place, f"{failed}, and the call runs in eager")
-        return run_once_as_it_is()
+        return self._run_as_it_is()
 
     def _convert_with_breaks(self, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
         """As plain `torch.compile` does it, but with all mends around the break that stays."""

@@ -24,6 +24,7 @@ from graphmend._torch.graphs import (
     has_effects,
     keep_for_backward,
     made_of,
+    may_switch,
     name_of,
     passed_on,
     required_grad,
@@ -33,7 +34,7 @@ from graphmend._torch.graphs import (
     unknown_sizes,
 )
 from graphmend._torch.markers import marker_name
-from graphmend._torch.modes import may_switch, switches_settings
+from graphmend._torch.modes import switches_settings
 from graphmend._torch.reenact import name_on_device
 from graphmend._torch.tensors import is_copied_as_it_lies
 from graphmend._torch.tracing import TraceAgain, hooked_inputs
@@ -136,7 +137,8 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node], goes_on:
     flag = None
     if checks:
         # The flag is a marker's last operand.
-        outputs.append(joined(graph.graph, [check.args[-1] for check in checks], output))
+        flags = [check.args[-1] for check in checks]
+        outputs.append(joined(graph.graph, flags, output, lambda node: storage_of(node) in changes.storages))
         flag = len(outputs) - 1
     seen = tuple(Seen(node.args[0], node.args[1], add(node.args[2], node)) for node in predictions)
     sizes = unknown_sizes(graph)

@@ -60,6 +60,7 @@ def _learn(site: str) -> str:
         return ""
     if not speculate.predict(key, value, backend.fullgraph):
         backend.notes[site] = "its value was predicted wrongly too often"
+        frame.given_up = True
         return ""
     frame.predicted.add(key)
     return key

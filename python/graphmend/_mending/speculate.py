@@ -100,12 +100,12 @@ def give_up_changing(keys: Iterable[str]) -> None:
 
 
 def predict(key: str, value: Any, stays: bool) -> bool:
-    """Makes the value of this call, which is being traced, the prediction; False if the site has been given up, and
-    need not stay part of the graph."""
+    """Makes the value of this call, which is being traced, the prediction; False if the site has been given up. The
+    graphs that there are may have to stay."""
     site = sites.setdefault(key, Site(stays=stays))
-    if site.stays or not site.given_up:
+    if not site.given_up:
         _expect(key, site, encode(value))
-    return site.stays or not site.given_up
+    return not site.given_up
 
 
 def hit(key: str, text: str) -> None:

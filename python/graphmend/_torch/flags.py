@@ -5,7 +5,7 @@ that works by rows too, and what is left of all of them is reduced at once.
 """
 
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeGuard
 
 import torch
@@ -17,12 +17,18 @@ from graphmend._torch.device_asserts import is_on_device
 _SHORTEST_ROW = 32
 
 
-def joined(graph: torch.fx.Graph, flags: Sequence[torch.fx.Node], at: torch.fx.Node) -> torch.fx.Node:
-    """Adds a node in front of another: whether one of the flags is set."""
+def joined(
+    graph: torch.fx.Graph,
+    flags: Sequence[torch.fx.Node],
+    at: torch.fx.Node,
+    is_changed: Callable[[torch.fx.Node], bool],
+) -> torch.fx.Node:
+    """Adds a node in front of another: whether one of the flags is set. What they are made of, and is changed in place
+    at some time, may be another by then."""
     rows: dict[torch.device, list[torch.fx.Node]] = {}
     whole: list[torch.fx.Node] = []
-    for flag in dict.fromkeys(_parts(flags)):
-        by_rows = _by_rows(graph, flag)
+    for flag in dict.fromkeys(_parts(flags, is_changed)):
+        by_rows = _by_rows(graph, flag, is_changed)
         if by_rows is None:
             whole.append(flag)
         else:
@@ -39,13 +45,15 @@ def joined(graph: torch.fx.Graph, flags: Sequence[torch.fx.Node], at: torch.fx.N
     return total
 
 
-def _parts(flags: Iterable[torch.fx.Node]) -> Iterator[torch.fx.Node]:
+def _parts(flags: Sequence[torch.fx.Node], is_changed: Callable[[torch.fx.Node], bool]) -> Iterator[torch.fx.Node]:
     """The flags, and of those that are made of two by `or` these two."""
-    for flag in flags:
-        is_negated, made = _as_it_was(flag)
-        sides = [each for each in made.args if _is_flag(each)]
-        if not is_negated and made.target in (torch.logical_or, operator.or_) and len(sides) == 2:
-            yield from _parts(sides)
+    left = list(reversed(flags))
+    while left:
+        flag = left.pop()
+        is_negated, made = _as_it_was(flag, is_changed)
+        sides = [each for each in made.args if _is_flag(each) and not is_changed(each)]
+        if not is_negated and made.target in (torch.logical_or, operator.or_) and len(sides) == 2 and not made.kwargs:
+            left += reversed(sides)
         else:
             yield flag
 
@@ -55,9 +63,11 @@ def _is_flag(node: object) -> TypeGuard[torch.fx.Node]:
     return isinstance(value, torch.Tensor) and value.dtype == torch.bool and value.dim() == 0
 
 
-def _by_rows(graph: torch.fx.Graph, flag: torch.fx.Node) -> torch.fx.Node | None:
+def _by_rows(
+    graph: torch.fx.Graph, flag: torch.fx.Node, is_changed: Callable[[torch.fx.Node], bool]
+) -> torch.fx.Node | None:
     """For `mask.any()`, or `not mask.all()`, on a device: a flag for each row, next to where it is made."""
-    is_negated, reduced = _as_it_was(flag)
+    is_negated, reduced = _as_it_was(flag, is_changed)
     name = "all" if is_negated else "any"
     if reduced.target not in (name, getattr(torch, name)) or len(reduced.args) != 1 or reduced.kwargs:
         return None
@@ -69,17 +79,19 @@ def _by_rows(graph: torch.fx.Graph, flag: torch.fx.Node) -> torch.fx.Node | None
         return graph.call_function(torch.logical_not, (rows,)) if is_negated else rows
 
 
-def _as_it_was(flag: torch.fx.Node) -> tuple[bool, torch.fx.Node]:
+def _as_it_was(flag: torch.fx.Node, is_changed: Callable[[torch.fx.Node], bool]) -> tuple[bool, torch.fx.Node]:
     """Whether it says the contrary of another node, and that node; what only makes a flag of it left out."""
     is_negated = False
-    while True:
-        if flag.target is torch.logical_not:
-            is_negated = not is_negated
-        elif not (flag.target in (operator.ne, torch.ne) and flag.args[1] == 0):
-            return is_negated, flag
-        if not isinstance(flag.args[0], torch.fx.Node):
-            return is_negated, flag
-        flag = flag.args[0]
+    while not flag.kwargs:
+        negates = flag.target is torch.logical_not
+        if not negates and not (flag.target in (operator.ne, torch.ne) and flag.args[1] == 0):
+            break
+        made_of = flag.args[0]
+        if not _is_flag(made_of) or is_changed(made_of):
+            break
+        is_negated ^= negates
+        flag = made_of
+    return is_negated, flag
 
 
 def _has_rows(mask: torch.Tensor) -> bool:

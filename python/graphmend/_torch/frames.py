@@ -3,6 +3,7 @@
 import functools
 import inspect
 import sys
+import threading
 from collections.abc import Callable, MutableMapping
 from types import CodeType
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import torch
 import torch._dynamo
 from torch._dynamo import bytecode_transformation as bytecode
-from torch._dynamo import convert_frame, guards
+from torch._dynamo import convert_frame, eval_frame, guards
 from torch._dynamo.eval_frame import set_code_exec_strategy
 from torch._dynamo.eval_frame import set_eval_frame as set_eval_frame
 from torch._dynamo.eval_frame import skip_code as skip_code
@@ -50,9 +51,37 @@ def take_back_skips(model: Any) -> None:
             set_code_exec_strategy(code, FrameExecStrategy(FrameAction.DEFAULT, FrameAction.DEFAULT))
 
 
-def run_once_as_it_is() -> Any:
-    """A converter's answer: the frame runs in eager this time, and the next time it is asked about again."""
-    return ConvertFrameReturn(FrameExecStrategy(FrameAction.DEFAULT, FrameAction.DEFAULT), apply_to_code=False)
+def run_once_as_it_is(fullgraph: bool) -> Any:
+    """A converter's answer: the frame runs in eager this time, and the next time it is asked about again. Where no
+    graph may break, what it calls runs in eager too."""
+    if fullgraph:
+        _ran_as_it_is.noted = True
+    for_calls = FrameAction.SKIP if fullgraph else FrameAction.DEFAULT
+    return ConvertFrameReturn(FrameExecStrategy(FrameAction.DEFAULT, for_calls), apply_to_code=False)
+
+
+class _RanAsItIs(threading.local):
+    noted = False
+
+
+_ran_as_it_is = _RanAsItIs()
+
+
+def _counting(original: Callable[[int], int]) -> Callable[[int], int]:
+    """Dynamo counts what is compiled in a call, from zero until it says -1, and under `fullgraph=True` raises if there
+    was nothing; what was to run as it is counts."""
+
+    def set_count(value: int) -> int:
+        count, ran = original(value), _ran_as_it_is.noted
+        _ran_as_it_is.noted = False
+        return max(count, 1) if ran and value < 0 <= count else count
+
+    return set_count
+
+
+# Not all versions of torch count.
+if hasattr(eval_frame, "set_fullgraph_compiled_frame_count"):
+    eval_frame.set_fullgraph_compiled_frame_count = _counting(eval_frame.set_fullgraph_compiled_frame_count)
 
 
 class FrameView:

@@ -260,6 +260,16 @@ def may_draw(node: torch.fx.Node) -> bool:
     return any(torch.Tag.nondeterministic_seeded in getattr(packet, each).tags for each in packet.overloads())
 
 
+def may_switch(node: torch.fx.Node) -> bool:
+    """Whether a node may switch a mode: it is there for something else than tensors and numbers, or not torch's."""
+    if node.op != "call_function" or getattr(node.target, "__module__", None) in ("_operator", "math"):
+        return False
+    if not is_torch_function(node.target) and not isinstance(node.target, torch._ops.HigherOrderOperator):
+        return True
+    made = node.meta.get("example_value")
+    return not isinstance(made, (torch.Tensor, torch.SymInt, torch.SymFloat, torch.SymBool, tuple, list))
+
+
 def made_of(roots: Iterable[Any], nodes: Sequence[torch.fx.Node]) -> list[torch.fx.Node]:
     """Those of the nodes, which are a graph's first ones, that lead to the roots or change in place what does."""
     needed = {root for root in roots if isinstance(root, torch.fx.Node)}

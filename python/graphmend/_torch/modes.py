@@ -22,14 +22,6 @@ def switches_settings(node: torch.fx.Node) -> bool:
     return is_setter and module.startswith("torch") and module != "torch._C._functorch"
 
 
-def may_switch(node: torch.fx.Node) -> bool:
-    """Whether a node may switch a mode: it is there for something else than tensors and numbers."""
-    if node.op != "call_function" or getattr(node.target, "__module__", None) in ("_operator", "math"):
-        return False
-    made = node.meta.get("example_value")
-    return not isinstance(made, (torch.Tensor, torch.SymInt, torch.SymFloat, torch.SymBool, tuple, list))
-
-
 def saved_tensors_have_hooks() -> bool:
     """Whether somebody counts or keeps what autograd saves: activation checkpointing does, which runs a call again in
     the backward and takes what is saved there for what was saved before."""
