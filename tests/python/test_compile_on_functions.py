@@ -134,3 +134,18 @@ def test_what_a_checkpointed_function_changes(backend: str) -> None:
     calls = [(x, count), (x, count), (x, count)]
     program = shows_an_input_that_is_changed_inside
     assert same_program(program, calls, __file__, backend=backend, fullgraph=True).report.whole
+
+
+def spelled_behind_a_check(x: Any) -> Any:
+    y = checkpoint(torch.sin, x, use_reentrant=False)
+    if torch.isnan(y).any():
+        raise ValueError("not a number")
+    return y * len(str(y.detach().sum().item()))
+
+
+def test_a_value_that_hangs_on_functions_is_not_tried_again_and_again() -> None:
+    calls = [(torch.ones(3, requires_grad=True),) for _ in range(3)]
+    compiled = same_program(spelled_behind_a_check, calls, __file__)
+    (entry,) = compiled.report.left
+    assert entry.reason == "its value is not known ahead: it hangs on what an operator does with functions"
+    assert [entry.mend for entry in compiled.report.mended] == ["check"]

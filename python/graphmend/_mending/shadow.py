@@ -96,7 +96,10 @@ class Shadow:
         if node.op == "placeholder":
             return self._given(real_input(node))
         if node.op == "get_attr":
-            return self._given(operator.attrgetter(str(node.target))(traced_root()))
+            try:
+                return self._given(operator.attrgetter(str(node.target))(traced_root()))
+            except AttributeError:
+                raise ImpureError("it hangs on what an operator does with functions") from None
         if _is_check(node):
             if self.values[node.args[-1]]:
                 raise FailsError("a check before it fails")
