@@ -206,3 +206,33 @@ def on_one_line(x: Any) -> Any:
 
 def test_a_loop_on_one_line() -> None:
     assert not reasons(same_program(on_one_line, CALLS, __file__))
+
+
+def reads_beyond(x: Any, i: Any) -> Any:
+    i = i + 0
+    return x + 1, x[i] * 2, x.select(1, int(i) - 1), x[0][i.item()]
+
+
+def reads_beyond_in_vain(x: Any, i: Any) -> Any:
+    x[i + 0]
+    torch.select(x, 1, int(i * 1))
+    return x + 1
+
+
+def sets_beyond(x: Any, i: Any) -> Any:
+    y = x.clone()
+    y[i + 0] = 5
+    y[:, i + 0] = 6
+    return y
+
+
+def reads_from_the_end(x: Any, i: Any) -> Any:
+    return x[-1 - int(i * 1)] + x[-(i + 1)]
+
+
+@pytest.mark.parametrize("function", [reads_beyond, reads_beyond_in_vain, sets_beyond, reads_from_the_end])
+@pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
+def test_a_position_that_is_none_of_the_tensor(function: Any, backend: str) -> None:
+    calls = [(torch.arange(4.0).reshape(2, 2), torch.tensor(i)) for i in (0, 1, 2, -1, -2, -3, 5, 1)]
+    compiled = same_program(function, calls, __file__, frames=False, backend=backend)
+    assert compiled.report.whole or (function is sets_beyond and backend == "inductor"), compiled.report

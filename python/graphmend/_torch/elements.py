@@ -1,4 +1,8 @@
-"""`x[i]`, where `i` is a tensor of one integer: torch reads the number; Dynamo does so while numbers are captured."""
+"""`x[i]`, where `i` is a tensor of one integer: torch reads the number; Dynamo does so while numbers are captured.
+
+A position that is a symbol may be none of the tensor's: backends then leave out what nobody wants, or read some memory.
+So a check in the graph tells, and zero stands for it.
+"""
 
 import contextlib
 import operator
@@ -10,11 +14,15 @@ from torch._dynamo.variables import (
     BuiltinVariable,
     ConstantVariable,
     SliceVariable,
+    SymNodeVariable,
     TensorVariable,
+    TorchInGraphFunctionVariable,
     TupleVariable,
     VariableTracker,
 )
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
+from graphmend._torch.raising import check
 from graphmend._torch.replaced import replaced
 
 _INTEGERS = frozenset([torch.int64, torch.int32, torch.int16, torch.int8])
@@ -26,6 +34,8 @@ def elements_by_number() -> contextlib.AbstractContextManager[None]:
         (BuiltinVariable, "call_function", _getitem_with_numbers),
         (TensorVariable, "method___getitem__", _getitem_method),
         (TensorVariable, "method___setitem__", _setitem_method),
+        (TensorVariable, "call_method", _select_method),
+        (TorchInGraphFunctionVariable, "call_function", _select_function),
     )
 
 
@@ -50,7 +60,7 @@ def _setitem_method(original: Any) -> Any:
     def method(self: Any, tx: Any, key: Any, value: Any) -> Any:
         parts = _parts_with_numbers(tx, self, key.realize())
         if parts is None:
-            return original(self, tx, _as_number(tx, key), value)
+            return original(self, tx, _position(tx, self, 0, key), value)
         getitem = VariableTracker.build(tx, operator.getitem)
         view = _select(tx, lambda others: getitem.call_function(tx, [self, others], {}), parts)
         done = original(view, tx, VariableTracker.build(tx, ...), value)
@@ -61,10 +71,28 @@ def _setitem_method(original: Any) -> Any:
     return method
 
 
+def _select_method(original: Any) -> Any:
+    def call_method(self: Any, tx: Any, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        if name == "select" and len(args) == 2 and not kwargs and _is_constant(args[0], int):
+            args = [args[0], _position(tx, self, args[0].as_python_constant(), args[1].realize())]
+        return original(self, tx, name, args, kwargs)
+
+    return call_method
+
+
+def _select_function(original: Any) -> Any:
+    def call_function(self: Any, tx: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        if self.value is torch.select and len(args) == 3 and isinstance(args[0].realize(), TensorVariable):
+            return args[0].realize().call_method(tx, "select", list(args[1:]), kwargs)
+        return original(self, tx, args, kwargs)
+
+    return call_function
+
+
 def _take(tx: Any, tensor: Any, key: Any, take: Callable[[Any], Any]) -> Any:
     """What `take` takes of a tensor by a key that has no tensor of one integer; here it may."""
     parts = _parts_with_numbers(tx, tensor, key)
-    return take(_as_number(tx, key)) if parts is None else _select(tx, take, parts)
+    return take(_position(tx, tensor, 0, key)) if parts is None else _select(tx, take, parts)
 
 
 def _select(tx: Any, take: Callable[[Any], Any], parts: list[Any]) -> Any:
@@ -78,8 +106,7 @@ def _select(tx: Any, take: Callable[[Any], Any], parts: list[Any]) -> Any:
     found = take(TupleVariable(before))
     for at in reversed(places):
         dimension = sum(not _is_constant(part, int) for part in before[:at])
-        number = _as_number(tx, parts[at])
-        found = found.call_method(tx, "select", [VariableTracker.build(tx, dimension), number], {})
+        found = found.call_method(tx, "select", [VariableTracker.build(tx, dimension), parts[at]], {})
     if all(map(_is_all, behind)):
         return found
     kept = sum(not _is_constant(part, int) for part in before) - len(places)
@@ -112,8 +139,32 @@ def _is_constant(part: Any, *kinds: type) -> bool:
     return isinstance(part, ConstantVariable) and type(part.value) in kinds
 
 
-def _as_number(tx: Any, key: Any) -> Any:
-    return key.call_method(tx, "item", [], {}) if _is_number(key) else key
+def _position(tx: Any, tensor: Any, dimension: int, key: Any) -> Any:
+    """A key that says one position, as a number that is one of the tensor's, with a check; any other key as it is."""
+    if _is_symbol(key):
+        said = {"dtype": ConstantVariable.create(torch.int64), "device": ConstantVariable.create("cpu")}
+        key = TorchInGraphFunctionVariable(torch.full).call_function(tx, [TupleVariable([]), key], said)
+    elif not _is_number(key):
+        return key
+    if not tensor.ndim:
+        return key.call_method(tx, "item", [], {})
+    size = tensor.call_method(tx, "size", [ConstantVariable.create(dimension)], {})
+    behind = BuiltinVariable(operator.ge).call_function(tx, [key, size], {})
+    before = BuiltinVariable(operator.lt).call_function(
+        tx, [key, BuiltinVariable(operator.neg).call_function(tx, [size], {})], {}
+    )
+    outside = TorchInGraphFunctionVariable(torch.logical_or).call_function(tx, [behind, before], {})
+    check(tx, outside)
+    within = [outside, ConstantVariable.create(0), key]
+    return TorchInGraphFunctionVariable(torch.where).call_function(tx, within, {}).call_method(tx, "item", [], {})
+
+
+def _is_symbol(key: Any) -> bool:
+    return (
+        isinstance(key, SymNodeVariable)
+        and isinstance(key.sym_num, torch.SymInt)
+        and bool(free_unbacked_symbols(key.sym_num))
+    )
 
 
 def _is_number(key: Any) -> bool:
