@@ -286,6 +286,10 @@ def _beside(w: Writer, form: str) -> dict[str, object]:
     if form == "module":
         choices += [("load", True), ("copy", "deep"), ("copy", "pickle")]
     key, value = w.aside.choice(choices)
+    if value == "eager_on_recompile" and w.features["functions.cond"]:
+        # In eager too, `torch.cond` compiles its functions, and without that its backward raises a TypeError: what
+        # comes then hangs on who has compiled them before.
+        value = "force_eager"
     w.use(f"before.{key}")
     return {key: value}
 

@@ -296,7 +296,8 @@ KNOWN = [
     ),
     Known(
         "layout-numbers",
-        "the same, where a function is computed in vectors and their rest by other instructions: last digits differ",
+        "the same, where a function is computed in vectors and their rest by other instructions, or a matrix that lies"
+        " otherwise is multiplied: last digits differ",
         layout_numbers,
         anywhere=True,
     ),
