@@ -123,11 +123,14 @@ def test(w: Writer, depth: int = 2) -> str:
         (0.7, lambda w: _used(w, "test.bool", f"bool({scalar(w)} > {threshold(w)})")),
         (0.7, lambda w: _used(w, "test.equal", f"torch.equal({full_name(w)}, {full(w, 1)})")),
         (0.7, lambda w: _used(w, "test.allclose", f"torch.allclose({full_name(w)}, {full(w, 1)}, atol=1.0)")),
-        (0.5, lambda w: _used(w, "test.within", f"{threshold(w)} {w.choose(['in', 'not in'])} {full_name(w)}")),
         (0.5, lambda w: _used(w, "test.truth", f"{mask(w)}.sum()")),
         (0.5, lambda w: _used(w, "test.walrus", f"({_bound(w)} := {scalar(w)}) > {threshold(w)}")),
         (0.3, lambda w: _used(w, "test.isnan", f"torch.isnan({full_name(w)}).any().item()")),
     ]
+    if w.speculates:
+        choices += [
+            (0.5, lambda w: _used(w, "test.within", f"{threshold(w)} {w.choose(['in', 'not in'])} {full_name(w)}"))
+        ]
     if depth > 0:
         low = w.choose(["-4.0", "-1.0", "-20"])
         choices += [

@@ -89,10 +89,10 @@ SPECULATION = [
         "only-first-occurrence",
         "each time round a loop has a prediction that is compared",
         _dropped(lambda node: _occurrence(node) > 0),
-        hint=45,
+        hint=54,
     ),
     ProductBug("miss-counts", "a call with a wrong prediction counts for nothing", run_instead(_miss_counts), hint=0),
-    ProductBug("miss-changes-tensors", "a missed call changes tensors once", _when_missed(mutated=()), hint=66),
+    ProductBug("miss-changes-tensors", "a missed call changes tensors once", _when_missed(mutated=()), hint=42),
     ProductBug(
         "miss-draws", "a missed call draws what eager draws", _when_missed(random=False), shows="rng.torch", hint=45
     ),
