@@ -12,6 +12,7 @@ pytest.importorskip("torch")
 import torch
 from compiled_calls import numbers, same_program
 
+from graphmend._mending.backend import MendedBackend
 from graphmend._mending.compile import compile as mended_compile
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -40,16 +41,17 @@ def test_sizes_that_are_seldom_one_stay_symbols() -> None:
     assert entry.mend == "capture" and compiled.report.misses == _MANY / 8 and compiled.report.graphs == 1
 
 
-def test_a_guard_that_always_fires() -> None:
-    def guarded(x: Any) -> Any:
-        try:
-            if x.sum() > 0:
-                raise ValueError("positive")
-        except ValueError as error:
-            return x * 2, str(error)
-        return x, ""
+def caught(x: Any) -> Any:
+    try:
+        if x.sum() > 0:
+            raise ValueError("positive")
+    except ValueError as error:
+        return x * 2, str(error)
+    return x, ""
 
-    compiled = same_program(guarded, numbers(*range(1, _MANY + 1)), __file__)
+
+def test_a_guard_that_always_fires() -> None:
+    compiled = same_program(caught, numbers(*range(1, _MANY + 1)), __file__)
     assert 0 < compiled.report.misses < _MANY / 2
     (entry,) = compiled.report.left
     assert not compiled.report.mended and entry.reason == "the frame ran as written in 22 of 22 calls"
@@ -122,16 +124,8 @@ def test_where_no_graph_may_break_a_value_among_few_is_predicted() -> None:
 
 
 def test_where_no_graph_may_break_a_guard_may_fire_always() -> None:
-    def guarded(x: Any) -> Any:
-        try:
-            if x.sum() > 0:
-                raise ValueError("positive")
-        except ValueError as error:
-            return x * 2, str(error)
-        return x, ""
-
     calls = numbers(-1, *range(1, _MANY + 1))
-    compiled = same_program(guarded, calls, __file__, fullgraph=True)
+    compiled = same_program(caught, calls, __file__, fullgraph=True)
     assert compiled.report.whole and compiled.report.misses == _MANY
 
 
@@ -166,3 +160,10 @@ def test_where_no_graph_may_break_a_first_input_may_be_bad() -> None:
 
     calls = [(torch.tensor(row),) for row in ([9.0, 1.0], [1.0, 2.0], [0.0, 2.0], [7.0, 1.0])]
     same_program(guarded, calls, __file__, fullgraph=True)
+
+
+def test_what_was_given_up_in_one_frame_is_nothing_of_the_next() -> None:
+    backend = MendedBackend(lambda graph, inputs: graph, speculates=True, fullgraph=True)
+    backend.frame.given_up = backend.frame.fails = True
+    backend.begin_frame(caught.__code__, globals())
+    assert not backend.frame.given_up and not backend.frame.fails

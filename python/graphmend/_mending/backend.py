@@ -138,9 +138,8 @@ class MendedBackend:
 
     def begin_frame(self, code: CodeType, space: dict[str, Any]) -> None:
         self.frame.graphs = self.frame.ops = 0
-        self.frame.has_transaction = self.frame.draws = self.frame.goes_on = self.frame.asserts = self.frame.fails = (
-            False
-        )
+        self.frame.has_transaction = self.frame.draws = self.frame.goes_on = self.frame.asserts = False
+        self.frame.fails = self.frame.given_up = False
         self.frame.trouble = None
         self.frame.captures = tuple(self.learnt(code).captures.places)
         self.frame.selected.clear()

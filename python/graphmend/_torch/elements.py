@@ -22,7 +22,7 @@ from torch._dynamo.variables import (
 )
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
-from graphmend._torch.raising import check
+from graphmend._torch.raising import as_tensor, check
 from graphmend._torch.replaced import replaced
 
 _INTEGERS = frozenset([torch.int64, torch.int32, torch.int16, torch.int8])
@@ -142,8 +142,7 @@ def _is_constant(part: Any, *kinds: type) -> bool:
 def _position(tx: Any, tensor: Any, dimension: int, key: Any) -> Any:
     """A key that says one position, as a number that is one of the tensor's, with a check; any other key as it is."""
     if _is_symbol(key):
-        said = {"dtype": ConstantVariable.create(torch.int64), "device": ConstantVariable.create("cpu")}
-        key = TorchInGraphFunctionVariable(torch.full).call_function(tx, [TupleVariable([]), key], said)
+        key = as_tensor(tx, key, torch.int64)
     elif not _is_number(key):
         return key
     if not tensor.ndim:

@@ -59,8 +59,12 @@ def fits_double(tx: Any, number: Any) -> bool:
 
 
 def as_double(tx: Any, number: Any) -> Any:
+    return as_tensor(tx, number, torch.float64)
+
+
+def as_tensor(tx: Any, number: Any, dtype: torch.dtype) -> Any:
     """A tensor where the number is, which may not be where tensors are made by default."""
-    said = {"dtype": ConstantVariable.create(torch.float64), "device": ConstantVariable.create("cpu")}
+    said = {"dtype": ConstantVariable.create(dtype), "device": ConstantVariable.create("cpu")}
     return TorchInGraphFunctionVariable(torch.full).call_function(tx, [TupleVariable([]), number], said)
 
 
