@@ -28,8 +28,8 @@ HOW_TO_READ = (
     "adds nested graph breaks. Every column starts in a fresh process and makes three calls, which are compared with "
     "three calls in eager: outputs, inputs, buffers, random state, in train mode gradients, and effects (log records, "
     "warnings, lines on stdout; a line that a program itself keeps back when it is compiled is not asked for). Breaks, "
-    "places and ops are those of the first call; plain's ops are counted in a run of their own, in which a program that "
-    "asks whether it is compiled hears yes also where a break put it back into eager."
+    "places and ops are those of the first call; plain's ops are counted in a run of their own, in which a program "
+    "that asks whether it is compiled hears yes also where a break put it back into eager."
 )
 COUNTS_PROGRAMS = frozenset({"fullgraph", "whole", "identical", "effects_same"})
 

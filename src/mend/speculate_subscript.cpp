@@ -13,6 +13,27 @@ class Subscripts {
  public:
   Subscripts(SpeculatedParts& parts, bool elements) : parts_(parts), elements_(elements) {}
 
+  // `x[mask]`, or a list's element by a tensor.
+  void subscript(NodeId id) {
+    const SubscriptView view(parts_.tree, id);
+    slices(view);
+    if (!elements_ || parts_.tree[id].context() != Context::Load) return;
+    switch (parts_.tree.kind(view.slice)) {
+      case NodeKind::Name:
+      case NodeKind::Attribute:
+      case NodeKind::BinOp:
+      case NodeKind::UnaryOp:
+      case NodeKind::Compare:
+      case NodeKind::Call:
+        return parts_.wrap_two(id, "subscript", "", view.value, view.slice);
+      case NodeKind::Tuple:
+        return parts(id, view);
+      default:
+        return;
+    }
+  }
+
+ private:
   // The bounds of slices in a subscript that may be tensors.
   std::vector<NodeId> bounds_in(NodeId key) const {
     std::vector<NodeId> bounds;
@@ -48,26 +69,6 @@ class Subscripts {
     made.text.add("))", span);
     parts_.found.push_back(std::move(made));
     return name;
-  }
-
-  // `x[mask]`, or a list's element by a tensor.
-  void subscript(NodeId id) {
-    const SubscriptView view(parts_.tree, id);
-    slices(view);
-    if (!elements_ || parts_.tree[id].context() != Context::Load) return;
-    switch (parts_.tree.kind(view.slice)) {
-      case NodeKind::Name:
-      case NodeKind::Attribute:
-      case NodeKind::BinOp:
-      case NodeKind::UnaryOp:
-      case NodeKind::Compare:
-      case NodeKind::Call:
-        return parts_.wrap_two(id, "subscript", "", view.value, view.slice);
-      case NodeKind::Tuple:
-        return parts(id, view);
-      default:
-        return;
-    }
   }
 
   // `x[mask, :]`: a slice is no expression by itself, and is made by a call.
