@@ -19,6 +19,7 @@ from pathlib import Path
 import torch
 import torch._dynamo.guards
 import torch._logging._internal
+import torch.utils._device
 
 from . import subject as subjects
 from .forms import Program, generate
@@ -103,6 +104,9 @@ def prepare(backend: str) -> None:
         inductor.fallback_random = True
     # Dynamo times every new set of guards with the caches flushed; 15 % of a small program's time, for a log line.
     vars(torch._dynamo.guards)["profile_guard_manager"] = lambda *_: 0.0
+    # Under a default device Dynamo walks through the making of this set for every operator: half of its time.
+    constructors = torch.utils._device._device_constructors()
+    vars(torch.utils._device)["_device_constructors"] = lambda: constructors
     if torch.cuda.is_available():
         # A process that has begun with CUDA cannot fork any more; each worker begins by itself.
         return
