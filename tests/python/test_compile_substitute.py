@@ -279,3 +279,39 @@ def test_a_drawn_number_does_not_decide_the_type(x: torch.Tensor) -> None:
 def test_a_drawn_number_and_a_row() -> None:
     compiled = same_program(scales, [(torch.ones(3),)] * 3, __file__)
     assert compiled.report.left == []
+
+
+def marks_addresses(x: Any) -> Any:
+    cache, other = torch.zeros(2, 3), torch.ones(2, 3)
+    torch._dynamo.mark_static_address(cache)
+    torch._dynamo.mark_static_address(x, guard=True)
+    torch._dynamo.mark_static_address(other, True)
+    cache.add_(x)
+    return cache, other * 2
+
+
+# Plain `torch.compile` raises there.
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_tensors_marked_for_dynamo(backend: str) -> None:
+    compiled = mended_compile(marks_addresses, backend=backend)
+    for _ in range(3):
+        x, y = numbers(), numbers()
+        (cache, other), (expected_cache, expected_other) = compiled(x), marks_addresses(y)
+        assert torch.equal(cache, expected_cache) and torch.equal(other, expected_other)
+        assert [each.__dict__ for each in (cache, other, x)] == [
+            each.__dict__ for each in (expected_cache, expected_other, y)
+        ]
+    assert compiled.report.whole
+    assert {each.mend for each in compiled.report.mended} == {"substitute"}
+
+
+def marks_anything(x: Any, marked: Any) -> Any:
+    torch._dynamo.mark_static_address(marked)
+    return x + 1
+
+
+def test_what_cannot_be_marked_raises_as_in_eager() -> None:
+    compiled = mended_compile(marks_anything, backend="eager")
+    with pytest.raises(TypeError, match="mark_static_address expects a tensor but received"):
+        compiled(numbers(), 3)
+    assert torch.equal(compiled(numbers(), numbers()), numbers() + 1)

@@ -296,6 +296,20 @@ def _drawn(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     return (random.uniform(0.0, 1.0),)
 
 
+def _static_address(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
+    """`torch._dynamo.mark_static_address(tensor, guard)`: the attribute that it sets"""
+    if called is not torch._dynamo.mark_static_address or not args:
+        return None
+    if type(args[0]) is not torch.Tensor and type(args[0]) is not torch.nn.Parameter:
+        return None
+    _mark_static_address(*args, **kwargs)
+    return (None,)
+
+
+def _mark_static_address(tensor: Any, guard: bool = False) -> None:
+    tensor._dynamo_static_input_type = "guarded" if guard else "unguarded"
+
+
 def _of_sizes(site: str, called: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Made:
     """`torch.add(x.shape[0], 1)` and its like: sizes that may change become the numbers that they are"""
     if not args or kwargs or not all(type(each) is int and each >= 0 for each in args):
@@ -329,6 +343,7 @@ _FUNCTIONS: dict[str, Callable[..., Made]] = {
     "hasattr": _has,
     "isin": is_in,
     "iter": _iterate,
+    "mark_static_address": _static_address,
     "mul": _of_sizes,
     "namedtuple": _named,
     "random": _drawn,

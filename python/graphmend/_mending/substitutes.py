@@ -13,7 +13,7 @@ RESHAPES = ("squeeze_", "swapaxes_", "swapdims_", "t_", "transpose_", "unsqueeze
 
 NAMES: dict[str, tuple[str, ...]] = {
     "Attempted to a str() method implemented in C/C++": ("str",),
-    "Attempted to call function marked as skipped": ("random",),
+    "Attempted to call function marked as skipped": ("random", "mark_static_address"),
     "Attempted to call op with non-contiguous `out=` list of tensors": ("out=",),
     "Attempted to call op with non-contiguous `out=` tensor": ("out=",),
     "Attempted to call torch in-graph function on only torch.SymInt arguments": ("add", "sub", "mul", "div", "sqrt"),

@@ -14,13 +14,14 @@ from typing import Any
 
 import torch
 import torch._dynamo
-from torch._dynamo import convert_frame, exc
+from torch._dynamo import convert_frame, exc, symbolic_convert
 from torch._dynamo import utils as dynamo_utils
 from torch._dynamo.variables.tensor import TensorVariable
 
 from graphmend._torch.elements import elements_by_number
 from graphmend._torch.exact import numbers_exact
 from graphmend._torch.in_view import numbers_in_view
+from graphmend._torch.replaced import replaced
 from graphmend._torch.symbols import stacks_of_needed, symbols_noted
 from graphmend._torch.tracing import is_ours
 
@@ -108,12 +109,21 @@ def trial() -> Iterator[None]:
     told = set(dynamo_utils.warn_once_cache)
     _quiet.active = True
     try:
-        with _same_dispatch_keys(), torch._dynamo.error_on_graph_break(True):
+        with _same_dispatch_keys(), _marking_breaks(), torch._dynamo.error_on_graph_break(True):
             yield
     finally:
         _quiet.active = False
         dynamo_utils.warn_once_cache.intersection_update(told)
         TensorVariable._warn_capture_scalar_outputs.cache_clear()
+
+
+def _marking_breaks() -> contextlib.AbstractContextManager[None]:
+    """Dynamo refuses to trace what marks a tensor for it. As a break it can be mended."""
+
+    def forbids(original: Any) -> Any:
+        return lambda function: function is not torch._dynamo.mark_static_address and original(function)
+
+    return replaced((symbolic_convert, "is_forbidden", forbids))
 
 
 @contextlib.contextmanager
