@@ -342,3 +342,18 @@ def test_a_frame_on_which_graphmend_fails_is_reported(monkeypatch: pytest.Monkey
     assert torch.equal(compiled(GOOD), GOOD + 1)
     assert not compiled.report.whole
     assert "left: graphmend could not trace it (InjectedError: inside of graphmend)" in str(compiled.report)
+
+
+def test_a_mended_frame_on_which_graphmend_fails_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    def draws(x: torch.Tensor) -> torch.Tensor:
+        share = random.random()
+        print("sum", x.sum())
+        return x * share
+
+    monkeypatch.delattr("graphmend._torch.graphs.RandomValueSource")
+    compiled = mended_compile(draws, backend="eager")
+    random.seed(0)
+    share = random.random()
+    random.seed(0)
+    assert torch.equal(compiled(GOOD), GOOD * share)
+    assert "left: graphmend failed to mend it, which is a fault of its own (" in str(compiled.report)

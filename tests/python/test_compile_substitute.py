@@ -281,6 +281,28 @@ def test_a_drawn_number_and_a_row() -> None:
     assert compiled.report.left == []
 
 
+def drops_layers(x: Any, drawn_inside: bool = False) -> Any:
+    share = random.random()
+
+    def layer(x: Any, share: Any = 1.0) -> Any:
+        return (x * 2).abs() * share
+
+    y = checkpoint(layer, x, share, use_reentrant=False) if drawn_inside else checkpoint(layer, x, use_reentrant=False)
+    print("layer", y.sum())
+    return y * share if share > 0.01 else y
+
+
+@pytest.mark.parametrize("drawn_inside", [False, True])
+def test_a_drawn_number_and_a_checkpoint(drawn_inside: bool) -> None:
+    compiled = same_program(drops_layers, [(torch.ones(3), drawn_inside)] * 3, __file__)
+    assert compiled.report.left == []
+
+
+def test_a_drawn_number_does_not_decide_the_type_inside_of_a_checkpoint() -> None:
+    compiled = same_program(drops_layers, [(torch.arange(3), True)] * 3, __file__)
+    assert "A number of `random` decides a type" in [entry.gb_type for entry in compiled.report.left]
+
+
 def marks_addresses(x: Any) -> Any:
     cache, other = torch.zeros(2, 3), torch.ones(2, 3)
     torch._dynamo.mark_static_address(cache)

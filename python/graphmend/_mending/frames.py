@@ -16,7 +16,7 @@ from typing import Any
 
 from graphmend._mending import mended_code, speculate
 from graphmend._mending.backend import MendedBackend
-from graphmend._mending.frame_breaks import FrameBreaks, place_of
+from graphmend._mending.frame_breaks import OWN_FAULT, FrameBreaks, place_of
 from graphmend._mending.recovery import Recovery
 from graphmend._mending.scope import is_standard
 from graphmend._reporting.report import Report
@@ -29,6 +29,7 @@ from graphmend._torch.breaks import (
     UserError,
     break_place,
     captured,
+    comes_from_us,
     compile_lock,
     fails_tracing,
     forget_errors,
@@ -235,6 +236,8 @@ class MendingCallback:
         cause = getattr(error, "inner_exception", None)
         failed = "torch.compile" if cause is None else "the backend"
         reason = f"{failed} fails on the mended frame ({type(cause or error).__name__})"
+        if comes_from_us(error):
+            reason = f"{OWN_FAULT} ({_in_words(error)})"
         # What broke when the code was compiled before was mended from the start this time.
         known = {place_of(each) for each in self.report.breaks}
         before = [each for each in dict.fromkeys(mended_code.broken.values()) if place_of(each) not in known]

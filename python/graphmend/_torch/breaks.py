@@ -7,6 +7,7 @@ import logging
 import os
 import re
 import threading
+import traceback
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -194,6 +195,12 @@ def hits_limit(error: BaseException) -> bool:
 def is_raise(error: BaseException) -> bool:
     """Whether the program itself raises, as far as was traced."""
     return str(getattr(error, "gb_type", None)).startswith("Observed exception")
+
+
+def comes_from_us(error: BaseException) -> bool:
+    """Whether code of graphmend's own has raised an exception that ended a trace."""
+    steps = list(traceback.walk_tb(error.__traceback__))
+    return bool(steps) and is_ours(steps[-1][0].f_code.co_filename)
 
 
 def fails_tracing(error: BaseException) -> bool:

@@ -1,6 +1,7 @@
 """Graphs: what they change, draw and hand out, and who made their nodes."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -47,25 +48,29 @@ def is_torch_function(target: Any) -> bool:
     return isinstance(target, torch._ops.OpOverload) or module.partition(".")[0] in ("torch", "_operator", "math")
 
 
-def is_drawn_number(node: torch.fx.Node) -> bool:
-    """Whether a node stands for a number of Python's `random`, or is made of such numbers alone."""
+def is_drawn_number(node: torch.fx.Node, outside: Mapping[torch.fx.Node, torch.fx.Node] = MappingProxyType({})) -> bool:
+    """Whether a node stands for a number of Python's `random`, or is made of such numbers alone. `outside`: what the
+    inputs of a function that an operator is given stand for."""
     inputs, seen, stack = [], set(), [node]
     while stack:
         each = stack.pop()
         if each in seen:
             continue
         seen.add(each)
-        if each.op == "placeholder":
+        if each in outside:
+            stack.append(outside[each])
+        elif each.op == "placeholder":
             inputs.append(each)
         stack += each.all_input_nodes
-    return bool(inputs) and all(isinstance(each.meta["grapharg"].source, RandomValueSource) for each in inputs)
+    sources = [getattr(each.meta.get("grapharg"), "source", None) for each in inputs]
+    return bool(sources) and all(isinstance(source, RandomValueSource) for source in sources)
 
 
-def lends_its_type(operands: Sequence[torch.fx.Node]) -> bool:
+def lends_its_type(operands: Sequence[torch.fx.Node], outside: Mapping[torch.fx.Node, torch.fx.Node]) -> bool:
     """Whether a number of Python's `random` meets a tensor whose type gives way to that of a tensor of one double: one
     of integers, or of one number."""
     tensors = [each for each in operands if isinstance(each.meta.get("example_value"), torch.Tensor)]
-    others = [each.meta["example_value"] for each in tensors if not is_drawn_number(each)]
+    others = [each.meta["example_value"] for each in tensors if not is_drawn_number(each, outside)]
     return len(others) < len(tensors) and any(not each.is_floating_point() or each.dim() == 0 for each in others)
 
 

@@ -142,13 +142,22 @@ def _met_by_drawn(original: Any) -> Any:
     def create_proxy(self: Any, kind: str, target: Any, args: Any, kwargs: Any, *more: Any, **options: Any) -> Any:
         if self.random_calls and kind.startswith("call_") and not marker_name(target):
             operands = [each.node for each in pytree.tree_leaves((args, kwargs)) if isinstance(each, torch.fx.Proxy)]
-            if lends_its_type(operands):
+            if lends_its_type(operands, _outside(self.current_tracer)):
                 leave_to_python(
                     "A number of `random` decides a type", target, "Dynamo takes the number for a tensor of a double."
                 )
         return original(self, kind, target, args, kwargs, *more, **options)
 
     return create_proxy
+
+
+def _outside(tracer: Any) -> dict[torch.fx.Node, torch.fx.Node]:
+    """What the inputs of the function that is traced for an operator are in the graph around it."""
+    found: dict[torch.fx.Node, torch.fx.Node] = {}
+    while tracer.parent is not None:
+        found |= {inside.node: around.node for around, inside in tracer.lifted_freevars.items()}
+        tracer = tracer.parent
+    return found
 
 
 def _given_once(original: Any) -> Any:
