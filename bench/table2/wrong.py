@@ -1,12 +1,14 @@
-"""The rows when predictions are wrong: other inputs, and each prediction made to fail; compared with eager.
+"""The rows when predictions are wrong: other inputs and weights, and each prediction made to fail; compared with eager.
 
     python -m bench.table2.wrong [--programs t5 bart …] [--output bench/results/table2_wrong.md]
 
-In: programs.py. Out: a table: calls with other inputs and calls in which one prediction was made to fail, how many of
-them ran the program as it was written, and how many gave something else than eager, bit by bit (none is right).
+In: programs.py. Out: a table: calls with other inputs or weights and calls in which one prediction was made to fail,
+how many of them ran the program as it was written, and how many gave something else than eager, bit by bit (none is
+right).
 """
 
 import argparse
+import contextlib
 import copy
 import sys
 import warnings
@@ -41,6 +43,14 @@ def other_values(value: Tensor) -> Iterator[Tensor]:
     yield first
 
 
+def longer(inputs: dict[str, Any]) -> dict[str, Any]:
+    """A text of three times the length, with all that is said of its words."""
+    return {
+        name: torch.cat([value] * 3, 1) if isinstance(value, Tensor) and value.dtype == torch.long else value
+        for name, value in inputs.items()
+    }
+
+
 def other_inputs(inputs: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Each input exchanged for others, and between them the ones that were learnt from."""
     for name, value in inputs.items():
@@ -48,6 +58,8 @@ def other_inputs(inputs: dict[str, Any]) -> Iterator[dict[str, Any]]:
             for other in other_values(value):
                 yield {**inputs, name: other}
                 yield inputs
+    yield longer(inputs)
+    yield inputs
 
 
 class Rival:
@@ -70,6 +82,17 @@ class Rival:
         found = compare.compare(expected, seen)
         if found:
             self.different.append(found[0])
+
+    @contextlib.contextmanager
+    def with_large_weights(self) -> Iterator[None]:
+        """Inside, what is computed may be more than a number in half precision can be."""
+        weights = [*self.eager.parameters(), *self.twin.parameters()]
+        kept = [each.detach().clone() for each in weights]
+        with torch.no_grad():
+            torch._foreach_mul_(weights, 4096.0)
+        yield
+        with torch.no_grad():
+            torch._foreach_copy_(weights, kept)
 
     def _seen(self, model: Callable[..., Any], inputs: dict[str, Any]) -> compare.Flat:
         torch.manual_seed(1)
@@ -114,6 +137,9 @@ def row(name: str) -> tuple[Any, ...]:
         with_inputs.call(with_inputs.inputs)
     for inputs in other_inputs(with_inputs.inputs):
         with_inputs.call(inputs)
+    with with_inputs.with_large_weights():
+        with_inputs.call(with_inputs.inputs)
+    with_inputs.call(with_inputs.inputs)
     predicted = len(speculate.sites)
     wrong = sum(site.misses > 0 for site in speculate.sites.values())
     with Failing() as failing:
@@ -139,10 +165,17 @@ def main() -> int:
     warnings.filterwarnings("ignore")
     about = (
         f"`python -m bench.table2.wrong` with torch {torch.__version__}. Each input of a program is exchanged for "
-        "others that it may well be given, and each prediction is made to fail once, on backend eager; results are "
-        "compared with eager bit by bit."
+        "others that it may well be given, then its text for one of three times the length, then its weights for "
+        "larger ones, and each prediction is made to fail once, on backend eager; results are compared with eager bit "
+        "by bit."
     )
-    columns = ("program", "predictions", "wrong for some input", "calls with other inputs", "ran as written")
+    columns = (
+        "program",
+        "predictions",
+        "wrong for some of them",
+        "calls with other inputs and weights",
+        "ran as written",
+    )
     more = ("different", "calls with forced failures", "ran as written", "different")
     page = Page("The paper's rows when predictions are wrong", about, columns + more, options.output)
     different = 0

@@ -68,6 +68,12 @@ def slices(w: Writer) -> None:
     ]
     w.line(f"{name} = {w.pick_text(choices)}")
     w.bind(name, "ragged")
+    if w.has_asides and w.aside.random() < 0.1:
+        w.use("wanted.slice_kept")
+        kept = w.fresh("k")
+        w.line(f"{kept} = slice({wanted.bound(w)})")
+        w.line(f"print({kept}.stop, {other}[{kept}].sum())")
+        w.line(w.aside.choice([f'STATE["seen"].append({kept})', f"{name} = {name}.sum() + {kept}.stop", "pass"]))
 
 
 def _size(w: Writer) -> str:

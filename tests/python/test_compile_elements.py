@@ -236,3 +236,23 @@ def test_a_position_that_is_none_of_the_tensor(function: Any, backend: str) -> N
     calls = [(torch.arange(4.0).reshape(2, 2), torch.tensor(i)) for i in (0, 1, 2, -1, -2, -3, 5, 1)]
     compiled = same_program(function, calls, __file__, frames=False, backend=backend)
     assert compiled.report.whole or (function is sets_beyond and backend == "inductor"), compiled.report
+
+
+class Asked:
+    def __getitem__(self, key: Any) -> Any:
+        return key.start, key.stop
+
+
+def slices_of_tensors(x: Any, count: Any, end: Any) -> Any:
+    number = int(count)
+    to_the_end, between = slice(end), slice(number, end)
+    print("between", between.start, between.stop)
+    return x * number, to_the_end, between, between.stop, x[to_the_end], (x * 2)[between], Asked()[:end], Asked()[end:]
+
+
+def test_slices_have_what_they_were_given() -> None:
+    compiled = mended_compile(slices_of_tensors, backend="eager", fullgraph=True)
+    for count, end in ((1, 3), (2, 2), (0, 4), (1, -1)):
+        given = (torch.arange(6.0), torch.tensor(count), torch.tensor(end))
+        assert repr(compiled(*given)) == repr(slices_of_tensors(*given))
+    assert compiled.report.whole

@@ -149,3 +149,38 @@ def test_a_slice_that_is_left_inside_of_a_mode() -> None:
             return [function(torch.full((3, 4), value)).shape for value in (0.7, -1.0, 1.5)]
 
     assert on_the_cpu(sliced) == on_the_cpu(mended_compile(sliced, backend="eager"))
+
+
+def trims(x: Any, lengths: Any) -> Any:
+    return (x[:, : lengths.max()] * 2).sum(0), x.new_ones(lengths.min(), 2)
+
+
+def one_after_the_other(x: Any, lengths: Any) -> Any:
+    ends = lengths.cumsum(0)
+    result, start = torch.zeros_like(x), torch.zeros((), dtype=torch.long)
+    for i in range(2):
+        result[start : ends[i]] = x[start : ends[i]] * (i + 1)
+        start = ends[i]
+    return result
+
+
+def as_many_times(x: Any, lengths: Any) -> Any:
+    return [x * 2] * lengths.max(), x[: lengths.min()]
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+@pytest.mark.parametrize("function", [trims, one_after_the_other])
+def test_sizes_that_change_become_symbols(function: Any, backend: str) -> None:
+    torch.manual_seed(0)
+    calls = [(torch.randn(16, 16), torch.randint(2, 9, (2,))) for _ in range(24)]
+    compiled = same_program(function, calls, __file__, backend=backend)
+    (entry,) = {each.mend for each in compiled.report.mended}
+    assert entry in ("capture", "speculate") and compiled.report.left == []
+    # Each miss is a call before they did.
+    assert compiled.report.graphs <= 5 and compiled.report.misses <= 8
+
+
+def test_what_needs_a_number_that_changes_breaks() -> None:
+    calls = [(torch.ones(16), torch.tensor([n % 3, 2 + n % 7])) for n in range(40)]
+    compiled = same_program(as_many_times, calls, __file__)
+    assert {entry.reason for entry in compiled.report.left} == {"its value was predicted wrongly too often"}

@@ -14,7 +14,16 @@ from graphmend._mending.learnt import Captures
 from graphmend._mending.mended_file import Mend
 from graphmend._mending.substitutes import is_inside, names_for
 from graphmend._reporting.report import Break, Report
-from graphmend._torch.breaks import Place, break_place, capture_for, hangs_on_symbol, is_guard, read_places
+from graphmend._torch.breaks import (
+    NUMBERS,
+    Place,
+    break_place,
+    capture_for,
+    hangs_on_symbol,
+    is_guard,
+    is_read,
+    read_places,
+)
 from graphmend._torch.settings import has_setting
 from graphmend._torch.symbols import needs_truth
 
@@ -179,15 +188,24 @@ class FrameBreaks:
 
     def _capture(self, place: Place, code: CodeType) -> bool:
         """Traces what is read from a tensor as a symbol, which is exact, unless that has failed already."""
-        setting = capture_for(place)
         captures = self.backend.learnt(code).captures
+        setting = capture_for(place)
+        generalises = setting is None and self._has_changed(place)
+        setting = NUMBERS if generalises else setting
         if setting is None or setting in captures.refused or place_of(place) in captures.refused:
             return False
         # It breaks though it is on.
         if place_of(place) in captures.places.get(setting, ()):
             return False
         captures.places.setdefault(setting, []).append(place_of(place))
+        if generalises:
+            captures.general = True
+            self.report.take_back([place_of(place)])
         return True
+
+    def _has_changed(self, place: Place) -> bool:
+        """Whether a whole number is read there that was predicted, and wrongly too often."""
+        return is_read(place) and speculate.has_given_up(mended_code.sites(place), self.backend.number)
 
     def _decide_test(self, place: Place | None, captures: Captures, by: frozenset[str]) -> bool:
         """Mends a test of a symbol by one of these, which changes less than the number does, if it is not done yet."""

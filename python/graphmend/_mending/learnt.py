@@ -11,6 +11,8 @@ class Captures:
     places: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
     # Settings, and files and lines, for which it was in vain.
     refused: set[str | tuple[str, int]] = field(default_factory=set)
+    # Whole numbers that were predicted are symbols too, where they change.
+    general: bool = False
 
     def has(self, place: tuple[str, int]) -> bool:
         """Whether a symbol was wanted there."""

@@ -18,6 +18,7 @@ from graphmend._torch.tracing import (
     captures_numbers,
     last_wanted,
     trace_attempt,
+    traced_code,
 )
 from graphmend._torch.variables import is_module
 
@@ -26,7 +27,7 @@ _BITS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
 @assume_constant_result
-def _learn(site: str) -> str:
+def _learn(site: str, may_be_symbol: bool) -> str:
     """Predicts the value that was just marked as wanted; the name of the prediction, or nothing if there is none."""
     backend = own_backend()
     if backend is None or not backend.speculates:
@@ -58,6 +59,8 @@ def _learn(site: str) -> str:
     if backend.speculates == "report":
         backend.notes[site] = f"speculation would predict {value!r} here"
         return ""
+    if may_be_symbol and backend.learnt(traced_code()).captures.general and speculate.changes(key, value):
+        speculate.give_up([key])
     if not speculate.predict(key, value, backend.fullgraph):
         backend.notes[site] = "its value was predicted wrongly too often"
         frame.given_up = True
@@ -71,7 +74,7 @@ def _item(text: str, i: int) -> Any:
     return speculate.decode(text)[i]
 
 
-def expect(site: str, tensor: torch.Tensor) -> Any:
+def expect(site: str, tensor: torch.Tensor, may_be_symbol: bool = False) -> Any:
     """The value that is predicted for a tensor, compared after the graph; None if none is."""
     if not torch.compiler.is_dynamo_compiling() or not may_carry():
         return None
@@ -79,7 +82,7 @@ def expect(site: str, tensor: torch.Tensor) -> Any:
         decline(site, "its value has too many elements to be predicted")
         return None
     torch.ops.graphmend.wanted(tensor)
-    key = _learn(site)
+    key = _learn(site, may_be_symbol)
     if key == "":
         return None
     text = getattr(speculate.PREDICTIONS, key)
@@ -224,8 +227,11 @@ def index(site: str, owner: Any, bound: Any) -> Any:
     if bound.dtype == torch.bool or bound.is_complex():
         return bound
     if not bound.is_floating_point():
-        predicted = expect(site, bound.reshape(()))
-        return bound if predicted is None else int(predicted)
+        predicted = expect(site, bound.reshape(()), may_be_symbol=True)
+        if predicted is None:
+            # What cannot be predicted may be a symbol.
+            return bound.item() if captures_numbers() else bound
+        return int(predicted)
     # Where a tensor is made, its ends and steps may be fractions.
     if is_torch and is_plain_tensor(bound) and bound.dim() == 0 and not bound.requires_grad:
         predicted = expect(site, bound)

@@ -13,7 +13,7 @@ import ast
 import functools
 import math
 import struct
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -86,6 +86,12 @@ def rate(of_sites: Iterable[str], model: int) -> tuple[int, int]:
     return sum(site.hits for site in known), sum(site.hits + site.misses for site in known)
 
 
+def has_given_up(of_sites: Collection[str], model: int) -> bool:
+    """Whether a model predicts something at one of these sites no more."""
+    known = [key for key in _keys_of(model) if site_of(key) in of_sites]
+    return any(key in sites and sites[key].given_up for key in known)
+
+
 def give_up(keys: Iterable[str]) -> None:
     """Nothing is predicted there any more."""
     for key in keys:
@@ -97,6 +103,11 @@ def give_up(keys: Iterable[str]) -> None:
 def give_up_changing(keys: Iterable[str]) -> None:
     """Nothing is predicted there any more, unless it has always been the same."""
     give_up(key for key in keys if key in sites and len(sites[key].values) > 1)
+
+
+def changes(key: str, value: Any) -> bool:
+    """Whether something else than a value has been predicted before."""
+    return key in sites and not sites[key].values <= {encode(value)}
 
 
 def predict(key: str, value: Any, stays: bool) -> bool:

@@ -23,6 +23,7 @@ from graphmend._torch.elements import elements_by_number
 from graphmend._torch.exact import numbers_exact
 from graphmend._torch.in_view import numbers_in_view
 from graphmend._torch.replaced import replaced
+from graphmend._torch.slices import slices_as_given
 from graphmend._torch.symbols import stacks_of_needed, symbols_noted
 from graphmend._torch.tracing import is_ours
 
@@ -148,8 +149,9 @@ def captured(convert: Any, settings: Collection[str], fullgraph: bool) -> Iterat
                 if settings:
                     stack.enter_context(symbols_noted())
                     stack.enter_context(numbers_exact())
-                if "capture_scalar_outputs" in settings:
+                if NUMBERS in settings:
                     stack.enter_context(elements_by_number())
+                    stack.enter_context(slices_as_given())
                     stack.enter_context(numbers_in_view())
                 yield
         finally:
@@ -160,21 +162,29 @@ def captured(convert: Any, settings: Collection[str], fullgraph: bool) -> Iterat
 _scalars = threading.RLock()
 
 
+# The setting by which numbers that are read from tensors are symbols.
+NUMBERS = "capture_scalar_outputs"
+
+
 def capture_for(place: Place) -> str | None:
     """The setting of Dynamo's by which what broke would be a symbol: a number that the program itself reads from a
     tensor, the position of an element, or the size of a tensor that hangs on values.
 
-    Bounds of slices are read by Dynamo too, also of slices that are no tensor's, where a tensor must stay one.
+    What torch or Dynamo reads because it takes a whole number, the bound of a slice say, is predicted first: as a
+    number that is known it makes for better kernels.
     """
     if place.gb_type == "Dynamic shape operator":
         return "capture_dynamic_output_shape_ops"
     text = linecache.getline(place.file, place.line)
+    words = ("[", "tolist(") if place.gb_type == "Data dependent operator" else ("item(", "int(", "float(")
+    return NUMBERS if is_read(place) and any(word in text for word in words) else None
+
+
+def is_read(place: Place) -> bool:
+    """Whether a number that is read from a tensor breaks the graph."""
     if place.gb_type == "Data dependent operator":
-        reads = any(word in text for word in ("[", "tolist(")) and "_local_scalar_dense" in place.message
-    else:
-        read = any(word in text for word in ("item(", "int(", "float("))
-        reads = read and place.gb_type.startswith("Unsupported Tensor.item() call")
-    return "capture_scalar_outputs" if reads else None
+        return "_local_scalar_dense" in place.message
+    return place.gb_type.startswith("Unsupported Tensor.item() call")
 
 
 def hangs_on_symbol(error: BaseException) -> bool:
