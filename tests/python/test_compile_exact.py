@@ -161,6 +161,16 @@ def named(x: Any, t: Any) -> Any:
     return x * 2, P.__module__
 
 
+def truth_and_numbers(x: Any, t: Any) -> Any:
+    k, n = (t > 0).item(), t.item()
+    return x * 2, k == 0, k != 0, k == 1, k == n, n != k, k < 1, k >= 1, k == 0.5, k == 1.0, k != 2**70
+
+
+def truth_among_numbers(x: Any, t: Any) -> Any:
+    k = (t > 0).item()
+    return x * 2, [i for i in (0, 1, 2) if i == k], k in (0, 2), "zero" if k == 0 else "one"
+
+
 def whole(*numbers: Any, dtype: Any = torch.int64) -> list[Any]:
     return [torch.tensor(number, dtype=dtype) for number in numbers]
 
@@ -174,6 +184,8 @@ OTHERS: list[tuple[Callable[..., Any], Sequence[Any]]] = [
     (counted, whole([1, 2], [1, 2])),
     (of_a_slice, whole(1, 1)),
     (named, whole(1, 1)),
+    (truth_and_numbers, whole(1, 1, 0, 2, -1, 2**62)),
+    (truth_among_numbers, whole(1, 1, 0, 2, -1, 1)),
 ]
 
 

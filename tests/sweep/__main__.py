@@ -28,7 +28,8 @@ import numpy as np
 import torch
 """
 
-# Where an expression stands. `x`, `s`, `i`, `b` are tensors; `n` is a number that changes.
+# Where an expression stands. `x`, `s`, `i`, `b` are tensors; `n` is a number that changes; `t` is true or false and `f`
+# a fraction, which are read from a tensor.
 PLACES = {
     "try": """
         print("at", x.sum().item())
@@ -79,6 +80,9 @@ AROUND: dict[str, Callable[[], contextlib.AbstractContextManager[Any]]] = {
 # Where the number comes from, for the list of numbers.
 NUMBERS = {"attribute": "self.n", "shape": "x.shape[0] - 4", "argument": "k", "read": "int(x[0].item()) - 1"}
 
+# How what is read from a tensor is read.
+READ = {"truths": "t = (x.sum() > 5).item()", "fractions": "f = x.mean().item() * 1.1"}
+
 ROWS = [[1.0, 2.0, 0.5, -1.0], [2.0, 0.0, 3.0, -0.25], [1.0, 7.0, 0.1, 2.0], [0.0, 0.5, -1.0, 1.0]]
 CALLS = (0, 1, 2, 3, 0)
 
@@ -87,7 +91,7 @@ def inputs(k: int, kind: str, requires_grad: bool) -> tuple[Any, ...]:
     torch.manual_seed(k)
     random.seed(k)
     np.random.seed(k)
-    if kind == "numbers":
+    if kind != "tensors":
         return torch.full((4 + k,), 1.0 + k, requires_grad=requires_grad), k
     x = torch.tensor(ROWS[k], requires_grad=requires_grad)
     numbers = torch.tensor([1.5, 3.25, -0.5, 2.0]), torch.tensor([1, 2, 0, 3])
@@ -96,8 +100,10 @@ def inputs(k: int, kind: str, requires_grad: bool) -> tuple[Any, ...]:
 
 def program(kind: str, expression: str, place: str, number: str) -> str:
     body = textwrap.dedent(PLACES[place]).strip().replace("EXPRESSION", expression)
-    taken = "x, k" if kind == "numbers" else "x, s, i, b"
-    first = f"n = {number}\ns, b = x.sum(), x > 1\nself.n += 1\n" if kind == "numbers" else ""
+    taken = "x, s, i, b" if kind == "tensors" else "x, k"
+    first = f"{READ[kind]}\n" if kind in READ else ""
+    if kind == "numbers":
+        first = f"n = {number}\ns, b = x.sum(), x > 1\nself.n += 1\n"
     method = f"def forward(self, {taken}):\n" + textwrap.indent(first + body, "    ")
     start = "def __init__(self):\n    super().__init__()\n    self.n = 0\n"
     return HEAD + "class Model(torch.nn.Module):\n" + textwrap.indent(start + method, "    ") + "\n"
@@ -144,7 +150,7 @@ def judge(task: Task) -> str | None:
 
 
 def tasks(options: argparse.Namespace) -> Iterator[Task]:
-    for kind, sources in (("tensors", ["none"]), ("numbers", options.numbers)):
+    for kind, sources in (("tensors", ["none"]), ("numbers", options.numbers), *((kind, ["none"]) for kind in READ)):
         for expression in (HERE / f"{kind}.txt").read_text(encoding="utf-8").splitlines():
             for place in options.places:
                 for around in options.around:

@@ -139,7 +139,10 @@ def _if_kept(original: Any) -> Any:
         if not any(map(read_symbols, values)):
             return made
         operands = [_variable(proxy, *each) for each in zip(node.args, values, strict=True)]
-        if raising_checked(tx, node.target, operands):
+        if _compares_truth(node.target, values):
+            if all(fits_double(tx, each) for each in operands):
+                return _on_doubles(tx, node.target, operands)
+        elif raising_checked(tx, node.target, operands):
             if not _hangs_on_float(values) or _keeps(node, values):
                 return made
             if node.target in _ON_DOUBLES and all(fits_double(tx, each) for each in operands):
@@ -164,6 +167,12 @@ def _on_doubles(tx: Any, target: Any, operands: list[Any]) -> Any:
     """What a node computes as a symbol of its own: read from a tensor, with nothing known of how it came about."""
     made = BuiltinVariable(target).call_function(tx, [as_double(tx, each) for each in operands], {})
     return made.call_method(tx, "item", [], {})
+
+
+def _compares_truth(target: Any, values: list[Any]) -> bool:
+    """Whether a truth is compared with a number, which to sympy no truth is equal to."""
+    truths = [isinstance(each, (bool, torch.SymBool)) for each in values]
+    return target in _COMPARISONS and any(truths) and not all(truths)
 
 
 def _hangs_on_float(values: list[Any]) -> bool:
