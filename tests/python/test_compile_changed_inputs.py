@@ -173,3 +173,29 @@ def test_an_input_with_a_history_that_is_changed_after_it_was_used(program: Any)
     with redirect_stdout(io.StringIO()):
         torch.testing.assert_close([gradients(compiled), gradients(compiled)], [gradients(program)] * 2)
     assert compiled.report.whole
+
+
+class Moved(torch.nn.Module):  # type: ignore[misc,unused-ignore]
+    """A router that is given the type that it has, in each call."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.router = torch.nn.Linear(3, 3)
+
+    def forward(self, x: Any) -> Any:
+        self.router = self.router.to(torch.float32)
+        scores = self.router(x)
+        print("best", scores.argmax())
+        return [scores] * (scores.argmax().item() + 1)
+
+
+@pytest.mark.parametrize("grad", [False, True])
+def test_a_module_that_is_moved_to_where_it_is(grad: bool) -> None:
+    torch.manual_seed(0)
+    model = Moved()
+    compiled = mended_compile(model, backend="aot_eager")
+    weight, version = model.router.weight, model.router.weight._version
+    with torch.set_grad_enabled(grad):
+        for x in (torch.ones(3), torch.ones(3), -torch.ones(3)):
+            assert list(map(torch.Tensor.tolist, compiled(x))) == list(map(torch.Tensor.tolist, model(x)))
+    assert compiled.report.whole and model.router.weight is weight and weight._version == version

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 from torch._dynamo.side_effects import SideEffects
-from torch._dynamo.variables import TensorVariable
+from torch._dynamo.variables import TensorVariable, builtin
 from torch._dynamo.variables.base import AttributeMutationNew
 
 from graphmend._torch.attributes import NOT_OF_STAND_INS
@@ -18,6 +18,14 @@ from graphmend._torch.replaced import replaced
 from graphmend._torch.tracing import stand_in
 
 _OWN = NOT_OF_STAND_INS | {"grad"}
+# What Dynamo does where an attribute is set; each version of torch has one of them.
+_SETTERS = [
+    (owner, name)
+    for owner in vars(builtin).values()
+    if isinstance(owner, type)
+    for name in ("_call_setattr", "call_setattr")
+    if name in vars(owner)
+]
 
 
 def changes_shared() -> contextlib.AbstractContextManager[None]:
@@ -27,6 +35,7 @@ def changes_shared() -> contextlib.AbstractContextManager[None]:
         *((TensorVariable, name, _up_to_date) for name in ("var_getattr", "call_method", "unpack_var_sequence")),
         *((TensorVariable, name, _as_given) for name in ("var_getattr", "call_obj_hasattr")),
         (TensorVariable, "_method_register_hook", _hooked_as_given),
+        *((owner, name, _without_own_data) for owner, name in _SETTERS),
     )
 
 
@@ -134,3 +143,18 @@ def _hooked_as_given(original: Any) -> Any:
         return original(as_given(tx, self), tx, *more, **options)
 
     return register_hook
+
+
+def _without_own_data(original: Any) -> Any:
+    """`module.to(dtype)` gives each parameter the data that it has, where nothing is to be converted."""
+
+    def call_setattr(self: Any, tx: Any, owner: Any, name: Any, value: Any) -> Any:
+        if name.is_python_constant() and name.as_python_constant() == "data":
+            variables = owner.realize(), value.realize()
+            if all(isinstance(each, TensorVariable) for each in variables):
+                one, other = map(stand_in, variables)
+                if one is other is not None:
+                    return value
+        return original(self, tx, owner, name, value)
+
+    return call_setattr
