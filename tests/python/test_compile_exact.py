@@ -171,6 +171,11 @@ def truth_among_numbers(x: Any, t: Any) -> Any:
     return x * 2, [i for i in (0, 1, 2) if i == k], k in (0, 2), "zero" if k == 0 else "one"
 
 
+def among_numbers(x: Any, t: Any) -> Any:
+    n, rows = t.item(), (t + torch.arange(3)).tolist()
+    return x * 2, n in (1, 3), 3 in rows, 4 not in rows, n in rows, True in [n], 2 in [n, n + 1]
+
+
 def whole(*numbers: Any, dtype: Any = torch.int64) -> list[Any]:
     return [torch.tensor(number, dtype=dtype) for number in numbers]
 
@@ -186,6 +191,7 @@ OTHERS: list[tuple[Callable[..., Any], Sequence[Any]]] = [
     (named, whole(1, 1)),
     (truth_and_numbers, whole(1, 1, 0, 2, -1, 2**62)),
     (truth_among_numbers, whole(1, 1, 0, 2, -1, 1)),
+    (among_numbers, whole(1, 3, 2, 0, -1, 1)),
 ]
 
 
