@@ -158,6 +158,11 @@ bench-varied: build-release .venv/ready ## models whose control flow hangs on th
 	$(step) "inputs that are all different"
 	@$(in_checkout) -m bench.varied --output bench/results/varied.md $(ARGS)
 
+.PHONY: bench-models
+bench-models: build-release .venv/ready ## models of transformers, all that can be made tiny, in bench/results/many_models.md
+	$(step) "many models"
+	@$(in_checkout) -m bench.many_models --output bench/results/many_models.md $(ARGS)
+
 .PHONY: bench-gpu
 bench-gpu: build-release .venv/ready ## guards in every layer of a model, and the paper's rows at full size, on a GPU
 	$(step) "guards on a GPU"

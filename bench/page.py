@@ -14,8 +14,16 @@ class Page:
         self.lines = [f"# {title}", "", about, "", _row(columns), _row(["---"] * len(columns))]
 
     def add(self, cells: Iterable[object]) -> None:
-        self.lines.append(_row(cells))
-        print(self.lines[-1], flush=True)
+        self._write(_row(cells))
+
+    def end(self, text: str) -> None:
+        """A paragraph behind the table."""
+        self.lines.append("")
+        self._write(text)
+
+    def _write(self, line: str) -> None:
+        self.lines.append(line)
+        print(line, flush=True)
         if self.output:
             self.output.write_text("\n".join(self.lines) + "\n", encoding="utf-8")
 

@@ -28,8 +28,8 @@ import numpy as np
 import torch
 """
 
-# Where an expression stands. `x`, `s`, `i`, `b` are tensors; `n` is a number that changes; `t` is true or false and `f`
-# a fraction, which are read from a tensor.
+# Where an expression stands. `x`, `s`, `i`, `b` are tensors; `n` is a number that changes; `t` is true or false, `f`
+# a fraction and `l` a list of two whole numbers, which are read from a tensor.
 PLACES = {
     "try": """
         print("at", x.sum().item())
@@ -81,7 +81,11 @@ AROUND: dict[str, Callable[[], contextlib.AbstractContextManager[Any]]] = {
 NUMBERS = {"attribute": "self.n", "shape": "x.shape[0] - 4", "argument": "k", "read": "int(x[0].item()) - 1"}
 
 # How what is read from a tensor is read.
-READ = {"truths": "t = (x.sum() > 5).item()", "fractions": "f = x.mean().item() * 1.1"}
+READ = {
+    "truths": "t = (x.sum() > 5).item()",
+    "fractions": "f = x.mean().item() * 1.1",
+    "lists": "l = (x[:2].long() * torch.tensor([1, 0])).tolist()",
+}
 
 ROWS = [[1.0, 2.0, 0.5, -1.0], [2.0, 0.0, 3.0, -0.25], [1.0, 7.0, 0.1, 2.0], [0.0, 0.5, -1.0, 1.0]]
 CALLS = (0, 1, 2, 3, 0)
