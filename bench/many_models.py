@@ -236,7 +236,9 @@ def main() -> int:
     for row in judged:
         if row.left:
             page.end(f"Left in {row.name}: " + "; ".join(row.left) + ".")
-    page.end("Passed over: " + "; ".join(f"{row.name} ({row.skipped})" for row in rows if row.skipped) + ".")
+    passed_over = [f"{row.name} ({row.skipped})" for row in rows if row.skipped]
+    if passed_over:
+        page.end("Passed over: " + "; ".join(passed_over) + ".")
     wrong = [row.name for row in judged if row.outcome != "same" and row.plain_outcome == "same"]
     return 1 if wrong else 0
 

@@ -59,8 +59,9 @@ def _learn(site: str, may_be_symbol: bool) -> str:
     if backend.speculates == "report":
         backend.notes[site] = f"speculation would predict {value!r} here"
         return ""
-    if may_be_symbol and backend.learnt(traced_code()).captures.general and speculate.changes(key, value):
-        speculate.give_up([key])
+    is_general = captures_numbers() and backend.learnt(traced_code()).captures.general
+    if may_be_symbol and is_general and speculate.changes(key, value):
+        return ""
     if not speculate.predict(key, value, backend.fullgraph):
         backend.notes[site] = "its value was predicted wrongly too often"
         frame.given_up = True
