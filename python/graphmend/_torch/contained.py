@@ -52,18 +52,25 @@ def _by_comparing(original: Any) -> Any:
             return original(items, search, tx, *more, **options)
         if not all(isinstance(each, SymNodeVariable) or each.is_python_constant() for each in (search, *items)):
             return original(items, search, tx, *more, **options)
-        if any(each is search for each in items):
-            return ConstantVariable.create(True)
         found = ConstantVariable.create(False)
         for each in items:
-            same = BuiltinVariable(operator.eq).call_function(tx, [each, search], {})
-            if same.is_python_constant():
-                if same.as_python_constant():
-                    return ConstantVariable.create(True)
-            elif found.is_python_constant():
-                found = same
-            else:
-                found = BuiltinVariable(operator.or_).call_function(tx, [found, same], {})
+            same = _same(tx, each, search)
+            if not same.is_python_constant():
+                is_first = found.is_python_constant()
+                found = same if is_first else BuiltinVariable(operator.or_).call_function(tx, [found, same], {})
+            elif same.as_python_constant():
+                return ConstantVariable.create(True)
         return found
 
     return iter_contains
+
+
+def _same(tx: Any, one: Any, other: Any) -> Any:
+    """Whether two of numbers and constants are the same object, or equal."""
+    constants = [each.as_python_constant() for each in (one, other) if not isinstance(each, SymNodeVariable)]
+    if len(constants) == 2:
+        return ConstantVariable.create(constants[0] is constants[1] or bool(constants[0] == constants[1]))
+    # What is no number is equal to none.
+    if one is other or not all(isinstance(each, (int, float, complex)) for each in constants):
+        return ConstantVariable.create(one is other)
+    return BuiltinVariable(operator.eq).call_function(tx, [one, other], {})
