@@ -32,6 +32,7 @@ same_program = functools.partial(same_program_as, speculate=True)
 def _no_symbols(monkeypatch: pytest.MonkeyPatch) -> None:
     """Numbers are predicted also where a symbol would do, so that programs can be short."""
     monkeypatch.setattr(frame_breaks, "capture_for", lambda place: None)
+    monkeypatch.setattr(frame_breaks, "is_read", lambda place: False)
 
 
 class Counting:
