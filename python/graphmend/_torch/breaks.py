@@ -170,8 +170,8 @@ def capture_for(place: Place) -> str | None:
     """The setting of Dynamo's by which what broke would be a symbol: a number that the program itself reads from a
     tensor, the position of an element, or the size of a tensor that hangs on values.
 
-    What torch or Dynamo reads because it takes a whole number, the bound of a slice say, is predicted first: as a
-    number that is known it makes for better kernels.
+    What torch or Dynamo reads because it takes a whole number, the bound of a slice say, is predicted first: backends
+    then know the shapes.
     """
     if place.gb_type == "Dynamic shape operator":
         return "capture_dynamic_output_shape_ops"
