@@ -174,8 +174,7 @@ def test_sizes_that_change_become_symbols(function: Any, backend: str) -> None:
     torch.manual_seed(0)
     calls = [(torch.randn(16, 16), torch.randint(2, 9, (2,))) for _ in range(24)]
     compiled = same_program(function, calls, __file__, backend=backend)
-    (entry,) = {each.mend for each in compiled.report.mended}
-    assert entry in ("capture", "speculate") and compiled.report.left == []
+    assert compiled.report.whole and compiled.report.mended
     # Each miss is a call before they did.
     assert compiled.report.graphs <= 5 and compiled.report.misses <= 8
 
