@@ -22,7 +22,7 @@ import torch._logging._internal
 import torch.utils._device
 
 from . import subject as subjects
-from .forms import Program, generate
+from .forms import LARGEST, Program, generate
 from .judge import Verdict, judge
 from .subject import Predicted
 from .workers import Crash, Died, run_tasks
@@ -42,6 +42,8 @@ class Request:
     planted: str = ""
     # Whether programs need values of tensors, and the subject predicts them.
     speculate: bool = False
+    # How many statements a program's function may have.
+    size: int = LARGEST
     # The default device under which the programs run, if there is one.
     device: str = ""
 
@@ -104,8 +106,10 @@ def prepare(backend: str) -> None:
         inductor.fallback_random = True
     # Dynamo times every new set of guards with the caches flushed; 15 % of a small program's time, for a log line.
     vars(torch._dynamo.guards)["profile_guard_manager"] = lambda *_: 0.0
-    # Under a default device Dynamo walks through the making of this set for every operator: half of its time.
-    constructors = torch.utils._device._device_constructors()
+    # Under a default device Dynamo walks through the making of this set for every operator: half of its time. Those of
+    # sparse tensors it does not take as they are, and no program makes one.
+    made = torch.utils._device._device_constructors()
+    constructors = {constructor for constructor in made if "sparse" not in constructor.__name__}
     vars(torch.utils._device)["_device_constructors"] = lambda: constructors
     if torch.cuda.is_available():
         # A process that has begun with CUDA cannot fork any more; each worker begins by itself.
@@ -182,7 +186,7 @@ def run_campaign(
 
 def _program(request: Request, index: int) -> Program:
     # Which programs show a planted bug is known, and stays so when there are other asides.
-    return generate(request.seed, index, request.speculate, has_asides=not request.planted)
+    return generate(request.seed, index, request.speculate, not request.planted, request.size)
 
 
 def _add(summary: Summary, request: Request, index: int, verdict: Verdict) -> None:

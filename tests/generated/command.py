@@ -14,6 +14,7 @@ from pathlib import Path
 
 from . import subject as subjects
 from .campaign import Failure, Request, Summary, judge_text, prepare, run_campaign
+from .forms import LARGEST
 from .judge import Verdict
 from .reduce import reduce_program
 
@@ -22,7 +23,7 @@ def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     subject = options.subject or subjects.available()[-1]
     request = Request(subject, options.backend, options.seed, options.jobs, options.batch, options.limit)
-    request = dataclasses.replace(request, speculate=options.speculate, device=options.device)
+    request = dataclasses.replace(request, speculate=options.speculate, size=options.size, device=options.device)
     if options.planted is not None:
         return _planted(request, options.programs, options.planted)
     if options.replay:
@@ -48,6 +49,9 @@ def _parser() -> argparse.ArgumentParser:
         "--speculate",
         action="store_true",
         help="programs of ten calls that need values of tensors, which are predicted",
+    )
+    parser.add_argument(
+        "--size", type=int, default=LARGEST, help=f"statements in a program's function, at most ({LARGEST})"
     )
     parser.add_argument("--device", default="", help="a default device for the programs: cpu, cuda (none)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at a time")

@@ -56,6 +56,9 @@ def make_error(t):
     return GivenError("made", float(t.sum()))
 """
 
+# Statements of a program's function, blocks counted as one.
+LARGEST = 6
+
 CONTEXTS = ["none", "no_grad", "inference_mode", "autocast", "enable_grad", "device"]
 
 
@@ -68,9 +71,9 @@ class Program:
     features: Counter[str]
 
 
-def generate(seed: int, index: int, speculate: bool = False, has_asides: bool = True) -> Program:
+def generate(seed: int, index: int, speculate: bool = False, has_asides: bool = True, size: int = LARGEST) -> Program:
     """Program `index` of `seed`; the same text every time. `speculate`: with values that Python needs of tensors;
-    `has_asides`: with the statements of asides.py between the others."""
+    `has_asides`: with the statements of asides.py between the others; `size`: how many steps its function may have."""
     name = f"{'s' if speculate else 'p'}{seed}_{index}"
     w = Writer(Random(f"graphmend {'speculate ' if speculate else ''}{seed} {index}"), speculate)
     w.lines = (_HEADER + METERS + asides.HEADER).split("\n")
@@ -85,16 +88,16 @@ def generate(seed: int, index: int, speculate: bool = False, has_asides: bool = 
     frozen = set(names) if grad_inputs and w.chance(0.7) else set()
     helpers, talkers = _helpers(w)
     frame = Frame(names=dict.fromkeys(names, "full"), helpers=helpers, talkers=talkers, frozen=set(frozen))
-    size = w.random.choice([1, 2, 2, 3, 3, 4, 5, 6])
+    steps = min(size, w.random.choice([1, 2, 2, 3, 3, 4, 5, LARGEST]))
     if speculate:
-        size += 1
+        steps += 1
         more, frame.takers = speculation.helpers(w)
         frame.helpers += more
         names.append("k")
         frame.names["k"] = "counts"
     nested = w.chance(0.04) and form != "closure"
     writers = {"module": _module, "function": _function, "closure": _closure, "method": _method}
-    target = writers[form](w, frame, names, size)
+    target = writers[form](w, frame, names, steps)
     w.line()
     with w.block("def build():"):
         w.line(f"global TICKS\nTICKS = 0\n{told.FORGET}")
