@@ -176,7 +176,7 @@ generated: build-release .venv/ready ## random programs, mended and not (ARGS="-
 	@$(in_checkout) -m tests.generated $(ARGS)
 
 .PHONY: sweep
-sweep: build-release .venv/ready ## one expression after the other in each kind of place (ARGS="--around A --places P --speculate")
+sweep: build-release .venv/ready ## one expression after the other in each kind of place (ARGS="--around A --places P --backend B --speculate")
 	$(step) "expressions"
 	@$(in_checkout) -m tests.sweep $(ARGS)
 

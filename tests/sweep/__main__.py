@@ -131,25 +131,25 @@ def calls(compiled: Callable[[Any], Any], path: Path, kind: str, around: str) ->
     return seen
 
 
-Task = tuple[str, str, str, str, str, bool]
+Task = tuple[str, str, str, str, str, str, bool]
 
 
 def judge(task: Task) -> str | None:
     """What is to be said of one expression in one place."""
-    kind, expression, place, around, number, speculate = task
+    kind, expression, place, around, number, backend, speculate = task
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "swept.py"
         path.write_text(program(kind, expression, place, NUMBERS.get(number, "")), encoding="utf-8")
         expected = calls(lambda model: model, path, kind, around)
-        seen = calls(lambda model: mended_compile(model, backend="eager", speculate=speculate), path, kind, around)
+        seen = calls(lambda model: mended_compile(model, backend=backend, speculate=speculate), path, kind, around)
         if seen == expected:
             return None
-        plain = calls(lambda model: torch.compile(model, backend="eager"), path, kind, around)
+        plain = calls(lambda model: torch.compile(model, backend=backend), path, kind, around)
     if plain == seen:
         return ""
     first = next(k for k in range(len(CALLS)) if expected[k] != seen[k])
     part = next(k for k in range(len(expected[first])) if expected[first][k] != seen[first][k])
-    options = f"{place}, {around}, {number}, speculate={speculate}"
+    options = f"{place}, {around}, {number}, {backend}, speculate={speculate}"
     return f"{expression}   ({options}) call {first}\n  eager  {expected[first][part]}\n  mended {seen[first][part]}"
 
 
@@ -159,7 +159,7 @@ def tasks(options: argparse.Namespace) -> Iterator[Task]:
             for place in options.places:
                 for around in options.around:
                     for number in sources:
-                        yield kind, expression, place, around, number, options.speculate
+                        yield kind, expression, place, around, number, options.backend, options.speculate
 
 
 def main() -> int:
@@ -167,6 +167,7 @@ def main() -> int:
     parser.add_argument("--places", nargs="+", choices=PLACES, default=list(PLACES), help="where an expression stands")
     parser.add_argument("--around", nargs="+", choices=AROUND, default=["none"], help="what a call is made in")
     parser.add_argument("--numbers", nargs="+", choices=NUMBERS, default=["attribute"], help="where numbers come from")
+    parser.add_argument("--backend", default="eager", help="eager, aot_eager, inductor (eager)")
     parser.add_argument("--speculate", action="store_true", help="predict values as well")
     parser.add_argument("--jobs", type=int, default=2, help="processes (2)")
     options = parser.parse_args()
