@@ -176,6 +176,19 @@ class Mender {
     return mend_values(place, line) || chosen || substituted;
   }
 
+  // What a test that is checked makes of tensors, where it broke again.
+  void mend_inside_check(NodeId place, uint32_t line) {
+    if (!context_.is_test(place) || !context_.request.speculates) return;
+    const Span test = context_.span(context_.tree.first_child(place));
+    std::string reason;
+    if (!check(context_, facts(), place, reason)) return;
+    for (Speculated& one : speculate(context_, facts(), place, true)) {
+      // Its truth is what is checked.
+      if (one.asks_truth || one.replaced.start < test.start || one.replaced.end > test.end) continue;
+      add_speculated(std::move(one), place, line);
+    }
+  }
+
   // What is like a place that broke.
   void mend_likes(NodeId place, uint32_t line, const LineIndex& lines) {
     const size_t before = result_.mends.size();
@@ -221,9 +234,7 @@ class Mender {
         // What it is made of is a tensor too, as likely as not.
         names.merge(names_in(context_, one.size));
         if (!sizes_.insert(one.size).second) continue;
-        const uint32_t line = lines.position(context_.span(id).start).line;
-        result_.mends.push_back({MendKind::Speculate, line, context_.span(id), one.site});
-        edits_.push_back({one.replaced, std::move(one.text)});
+        add_speculated(std::move(one), id, lines.position(context_.span(id).start).line);
       }
     }
   }
@@ -232,11 +243,13 @@ class Mender {
   bool mend_values(NodeId place, uint32_t line) {
     if (!context_.request.speculates) return false;
     std::vector<Speculated> all = speculate(context_, facts(), place, !around_ && !ahead_);
-    for (Speculated& one : all) {
-      result_.mends.push_back({MendKind::Speculate, line, context_.span(place), one.site});
-      edits_.push_back({one.replaced, std::move(one.text), one.asks_truth});
-    }
+    for (Speculated& one : all) add_speculated(std::move(one), place, line);
     return !all.empty();
+  }
+
+  void add_speculated(Speculated one, NodeId place, uint32_t line) {
+    result_.mends.push_back({MendKind::Speculate, line, context_.span(place), std::move(one.site)});
+    edits_.push_back({one.replaced, std::move(one.text), one.asks_truth});
   }
 
   // Calls that are traced as others.
@@ -313,8 +326,13 @@ Mended mend(std::string_view text, const Tokens& tokens, const Tree& tree, const
   const LineIndex lines(text);
   Mended result;
   Mender mender(context, result);
+  std::set<uint32_t> mended_once;
   for (uint32_t line : request.lines) {
     const std::vector<NodeId> places = statements_at(context, lines, line);
+    if (!mended_once.insert(line).second) {
+      for (NodeId place : places) mender.mend_inside_check(place, line);
+      continue;
+    }
     std::string reason = places.empty() ? "no statement on this line" : "";
     bool mended = false;
     for (NodeId place : places) mended = mender.mend_place(place, line, reason) || mended;

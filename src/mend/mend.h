@@ -17,7 +17,8 @@ namespace graphmend {
 struct MendRequest {
   // Part of every site's name, so that sites of different files differ.
   std::string file_name;
-  // Lines (from 1) at which a graph broke.
+  // Lines (from 1) at which a graph broke. One that comes twice broke again as it was mended: what the test of a guard
+  // that is checked makes of tensors is predicted too.
   std::vector<uint32_t> lines;
   // First lines of functions to be mended wherever they may break; what cannot be mended there is not reported.
   std::vector<uint32_t> functions;

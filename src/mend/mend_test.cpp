@@ -132,6 +132,17 @@ TEST(Mend, CheckKeepsTensorsWhereTheTestMakesNumbersOfThem) {
   EXPECT_TRUE(made.shows("__graphmend__.equal((x), *(y, ), **dict())")) << made.shown();
 }
 
+TEST(Mend, CheckPredictsWhatItsTestMakesOfTensorsWhereItBreaksAgain) {
+  const std::string text = "def f(x):\n    if len(x.unique()) > 1 or x.item() > 2:\n        raise E(x.tolist())\n";
+  const std::vector<std::string> talkers = {"print"};
+  EXPECT_EQ(MendCase(text, {2}, talkers, false, true).mended.mends.size(), 1u);
+  MendCase again(text, {2, 2}, talkers, false, true);
+  EXPECT_TRUE(again.shows("lambda: (__graphmend__.number((x), *(), **dict()) > (2))")) << again.shown();
+  EXPECT_TRUE(again.shows("((len(__graphmend__.counted('S', 'unique', (x), ))) > (1))")) << again.shown();
+  EXPECT_FALSE(again.shows("'tolist'")) << again.shown();
+  EXPECT_EQ(MendCase(text, {2, 2}, talkers).mended.mends.size(), 1u);
+}
+
 TEST(Mend, CheckKeepsOnlyCallsOfTheUsualForm) {
   EXPECT_FALSE(Case("def f(x):\n    if x.item(1) > 1:\n        raise E\n", {2}).shows("__graphmend__.number"));
   EXPECT_FALSE(Case("def f(x):\n    if x.item() is True:\n        raise E\n", {2}).shows("__graphmend__.number"));

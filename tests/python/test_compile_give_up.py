@@ -31,6 +31,45 @@ def test_sizes_that_are_always_one_are_predicted() -> None:
     assert compiled.report.whole and entry.mend == "speculate"
 
 
+def refuses_more_than_one(x: Any, ids: Any) -> Any:
+    if len(torch.unique_consecutive(ids.eq(2).sum(1))) > 1:
+        raise ValueError("not as many in each row")
+    return x[ids.eq(2)] * 2
+
+
+def test_sizes_in_a_guard_that_are_always_one_are_predicted() -> None:
+    rows = [[[1, 2], [2, 1]], [[2, 2], [2, 1]], [[2, 2], [2, 2]]]
+    calls = [(torch.ones(2, 2) * i, torch.tensor(rows[i % 16 == 15 or 2 * (i == 20)])) for i in range(_MANY)]
+    compiled = same_program(refuses_more_than_one, calls, __file__)
+    assert compiled.report.whole and {entry.mend for entry in compiled.report.mended} == {"speculate"}
+    # Five before it is known, two that the guard is for, and those of the prediction of how many there are.
+    assert compiled.report.misses < _MANY / 4
+
+
+class Counts(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen = 0
+
+    def forward(self, x: Any) -> Any:
+        x = torch.tanh(x)
+        count = int(x.sum() * 1000)
+        self.seen += len([x] * (count % 17))
+        return x, self.seen
+
+
+def test_what_comes_behind_a_break_and_is_empty_is_left_to_python() -> None:
+    torch.manual_seed(0)
+    compiled = mended_compile(Counts(), backend="eager")
+    original = Counts()
+    for _ in range(24):
+        x = torch.randn(4)
+        assert compiled(x)[1] == original(x)[1]
+    assert "predicted wrongly" in compiled.report.left[0].reason
+    # Two with a prediction, the one in front of the break, and two without an operation.
+    assert compiled.report.graphs <= 5
+
+
 def test_sizes_that_are_seldom_one_stay_symbols() -> None:
     def chosen(x: Any) -> Any:
         return x[x > 2].squeeze() * 2

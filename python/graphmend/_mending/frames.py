@@ -39,7 +39,14 @@ from graphmend._torch.breaks import (
     trial,
 )
 from graphmend._torch.compiling import changing_attributes, recompile_limit
-from graphmend._torch.frames import FrameView, can_wrap_frame, frame_that_calls, know_code, run_once_as_it_is
+from graphmend._torch.frames import (
+    FrameView,
+    can_wrap_frame,
+    frame_that_calls,
+    know_code,
+    run_once_as_it_is,
+    skip_from_now_on,
+)
 from graphmend._torch.identity import identities_known
 from graphmend._torch.own_breaks import is_own
 from graphmend._torch.raised import exceptions_in_vain
@@ -53,6 +60,8 @@ _TEXTS = "a handler gets an exception that torch.compile raises with another tex
 _MAX_ROUNDS = 500
 # A frame that raises this often while it is traced is compiled up to the raise.
 _MAX_RAISED = 8
+# What comes behind a break, and has no operation in it, is compiled this often.
+_MAX_EMPTY = 2
 
 
 class MendingCallback:
@@ -156,9 +165,20 @@ class MendingCallback:
             except Exception as error:
                 return self._convert_as_written(frame, cache_entry, frame_state, error)
         self.backend.end_frame()
+        if self._stays_empty(code):
+            return skip_from_now_on()
         if result.guarded_code is not None:
             self._finish(frame, result.guarded_code)
         return result
+
+    def _stays_empty(self, code: CodeType) -> bool:
+        """Whether nothing was traced of the rest of a function, again: where breaks are errors, Dynamo compiles that
+        too, and anew for each number that has changed."""
+        traced, learnt = self.backend.frame, self.backend.learnt(code)
+        if self.fullgraph or traced.ops or traced.has_transaction or traced.marked or not mended_code.is_resumed(code):
+            return False
+        learnt.empty += 1
+        return learnt.empty > _MAX_EMPTY
 
     def _begin(self, code: CodeType) -> None:
         learnt = self.backend.learnt(code)

@@ -111,7 +111,7 @@ def mend(place: Place, traced: Traced, speculates: bool, only: frozenset[str] | 
             return scope.OUTSIDE
         outer = _function_around(code, traced) if code.co_name.startswith("<") else code
         if outer is None:
-            return "it stands in a lambda or a comprehension"
+            return "it stands in a lambda or a comprehension that is made elsewhere"
         if is_resumed(outer):
             return "it stands behind a break that is left"
         return _source_of(outer, space, speculates).mend(outer, place, only)

@@ -18,6 +18,8 @@ from graphmend._torch.modes import saved_tensors_have_hooks
 # A compiled frame may run as written this often more than in a quarter of its calls, for other reasons than a
 # predicted value, which has a patience of its own.
 _PATIENCE = 16
+# So often, if a size that is a symbol was one in each of its calls: it is likely to be that always.
+_PATIENCE_WITH_ONE = 4
 
 
 class Recovery:
@@ -88,7 +90,9 @@ class Recovery:
         """What goes on running as written, and does not raise, is better off as plain `torch.compile` has it."""
         self.misses += 1
         backend = self.backend()
-        if backend is None or self.given_up or self.misses <= _PATIENCE + self.runs // 4:
+        always = miss.single and self.misses == self.runs
+        patience = _PATIENCE_WITH_ONE if always else _PATIENCE + self.runs // 4
+        if backend is None or self.given_up or self.misses <= patience:
             return
         self.given_up = True
         if self.stays_whole:

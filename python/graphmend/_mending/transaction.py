@@ -47,6 +47,7 @@ class Miss(BaseException):
         *,
         learnt: bool = False,
         raised: bool = False,
+        single: bool = False,
         unmet: Any = None,
     ) -> None:
         super().__init__()
@@ -57,6 +58,8 @@ class Miss(BaseException):
         self.learnt = learnt
         # The graph raised, which a wrong prediction may be the cause of.
         self.raised = raised
+        # A size that is a symbol is one, and nothing else is amiss.
+        self.single = single
         # What the graph takes for granted, and does not hold.
         self.unmet = unmet
 
@@ -141,6 +144,7 @@ class Plan:
         before = random_state() if self.random else None
         modes = Modes() if self.switches else None
         results: Any = None
+        single = False
         try:
             versions = [version_of(args[i]) for i in self.mutated]
             working = list(args)
@@ -152,7 +156,8 @@ class Plan:
             # On a GPU this is where the call is waited for.
             missed = self.flag is not None and bool(results[self.flag])
             # Dynamo takes it for granted that such a size is not one: nothing is broadcast or squeezed.
-            missed = missed or (bool(self.sizes) and any(results[i] == 1 for i in self.sizes))
+            single = not missed and bool(self.sizes) and any(results[i] == 1 for i in self.sizes)
+            missed = missed or single
             if not missed:
                 for seen in self.seen:
                     speculate.hit(seen.key, seen.text)
@@ -167,7 +172,7 @@ class Plan:
             put_back(set_random_state, before)
             if results is None:
                 raise Miss(delivered, raised=True) from None
-            raise Miss(delivered, learnt=self._learn(results)) from None
+            raise Miss(delivered, learnt=self._learn(results), single=single) from None
         if not (self.effects or self.mutated or self.given_back):
             return tuple(results[: self.outputs])
         try:

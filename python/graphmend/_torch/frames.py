@@ -60,6 +60,11 @@ def run_once_as_it_is(fullgraph: bool) -> Any:
     return ConvertFrameReturn(FrameExecStrategy(FrameAction.DEFAULT, for_calls), apply_to_code=False)
 
 
+def skip_from_now_on() -> Any:
+    """A converter's answer: the code runs in eager from now on; what it calls is asked about."""
+    return ConvertFrameReturn(FrameExecStrategy(FrameAction.SKIP, FrameAction.DEFAULT))
+
+
 class _RanAsItIs(threading.local):
     noted = False
 
