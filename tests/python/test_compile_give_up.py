@@ -46,6 +46,19 @@ def test_sizes_in_a_guard_that_are_always_one_are_predicted() -> None:
     assert compiled.report.misses < _MANY / 4
 
 
+def test_of_sizes_that_are_always_one_the_elements_stay_symbols() -> None:
+    def at_the_only_one(x: Any, ids: Any) -> Any:
+        found = (ids == 2).nonzero()
+        if len(found) != 1:
+            raise ValueError("not one")
+        return x[found[0, 0]] * 2
+
+    calls = [(torch.ones(4) * i, torch.eye(4)[i % 4] * 2) for i in range(_MANY)]
+    compiled = same_program(at_the_only_one, calls, __file__)
+    assert compiled.report.whole and compiled.report.misses < _MANY / 8
+    assert {entry.mend for entry in compiled.report.mended} == {"speculate", "check", "capture"}
+
+
 class Counts(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()

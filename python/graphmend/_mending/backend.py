@@ -174,12 +174,12 @@ class MendedBackend:
                     self.declined[site] = "a number drawn from `random` cannot be told from a tensor"
                     raise TraceAgain(restart_reason=self.declined[site])
 
-    def do_with_less(self, code: CodeType, reason: str) -> list[tuple[str, int]]:
-        """Takes something out of the frame's next compilation: symbols, if it has any, else all markers; the places
-        that are not mended in this way any more."""
+    def do_with_less(self, code: CodeType, reason: str, blamed: str = "") -> list[tuple[str, int]]:
+        """Takes something out of the frame's next compilation: symbols, if it has any, those of the setting that is to
+        blame first, else all markers; the places that are not mended in this way any more."""
         learnt = self.learnt(code)
         if learnt.captures.places:
-            return learnt.captures.refuse_setting()
+            return learnt.captures.refuse_setting(blamed)
         learnt.cannot_carry = reason
         return []
 

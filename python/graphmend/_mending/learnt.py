@@ -35,11 +35,11 @@ class Captures:
             self.places[setting] = places[:-1]
         return places[-1:]
 
-    def refuse_setting(self) -> list[tuple[str, int]]:
-        """Does without all symbols of the setting that was wanted last; their places."""
-        setting, places = self.places.popitem()
+    def refuse_setting(self, blamed: str = "") -> list[tuple[str, int]]:
+        """Does without all symbols of the setting that is to blame, or else was wanted last; their places."""
+        setting = blamed if blamed in self.places else next(reversed(self.places))
         self.refused.add(setting)
-        return places
+        return self.places.pop(setting)
 
 
 @dataclass

@@ -12,6 +12,7 @@ from graphmend._mending import mended_code, replay, speculate
 from graphmend._mending.backend import MendedBackend
 from graphmend._mending.transaction import Miss, put_back
 from graphmend._reporting.report import Report
+from graphmend._torch.breaks import SIZES
 from graphmend._torch.frames import all_positional, drop_compiled, set_eval_frame, skip_code, stand_between
 from graphmend._torch.modes import saved_tensors_have_hooks
 
@@ -104,7 +105,8 @@ class Recovery:
         if miss.unmet is not None:
             backend.do_without(self.code, miss.unmet, reason)
         else:
-            self.report.take_back(backend.do_with_less(self.code, reason))
+            blamed = SIZES if miss.single else ""
+            self.report.take_back(backend.do_with_less(self.code, reason, blamed))
         drop_compiled(self.guards, reason)
 
     @stand_between

@@ -164,6 +164,7 @@ _scalars = threading.RLock()
 
 # The setting by which numbers that are read from tensors are symbols.
 NUMBERS = "capture_scalar_outputs"
+SIZES = "capture_dynamic_output_shape_ops"
 
 
 def capture_for(place: Place) -> str | None:
@@ -174,7 +175,7 @@ def capture_for(place: Place) -> str | None:
     then know the shapes.
     """
     if place.gb_type == "Dynamic shape operator":
-        return "capture_dynamic_output_shape_ops"
+        return SIZES
     text = linecache.getline(place.file, place.line)
     words = ("[", "tolist(") if place.gb_type == "Data dependent operator" else ("item(", "int(", "float(")
     return NUMBERS if is_read(place) and any(word in text for word in words) else None
