@@ -20,6 +20,21 @@ TEST(Postpone, AsksForWhatPythonMayNotComeTo) {
   EXPECT_TRUE(loop.shows("is_plain('S', (k,), (xs, 'ys')) and ")) << loop.shown();
 }
 
+TEST(Speculate, PositionsThatAreWrittenTo) {
+  const auto made = [](const std::string& line) {
+    return MendCase("def f(x, i):\n    " + line + "\n", {2}, {}, false, true).shown();
+  };
+  EXPECT_EQ(made("x[i, 0, i + 1] = 2"),
+            "def f(x, i):\n    x[__graphmend__.position('S', x, (i)), 0, __graphmend__.position('S', x, (i + 1))] = 2\n");
+  EXPECT_NE(made("x.y[i] += 2").find("_ := (x.y))[__graphmend__.position('S', graphmend_o"), std::string::npos);
+  EXPECT_EQ(made("x[[i]] = 2"), "def f(x, i):\n    x[[i]] = 2\n");
+}
+
+TEST(Speculate, ElementsThatAreCompared) {
+  MendCase made("def f(x, n):\n    assert list(x) != [n, 2]\n", {2, 2}, {}, false, true);
+  EXPECT_TRUE(made.shows("!= [__graphmend__.element('S', (n)), 2]")) << made.shown();
+}
+
 TEST(Speculate, BindsNothingInWhatAComprehensionGoesOver) {
   for (const char* shown : {"[y for y in (0 < x[0] < 2, 1)]", "[y for y in (x[0] or 1, 1)]"}) {
     const MendCase made("def f(x):\n    return " + std::string(shown) + "\n", {2});

@@ -148,15 +148,32 @@ class Speculation {
   }
 
   void comparison(NodeId id) {
-    if (tests_.contains(id)) return;
     const CompareView view(tree_, id);
     std::vector<NodeId> rest;
     for (NodeId each : view.rest) rest.push_back(each);
+    if (elements_ && rest.size() == 2 && is_equality(rest[0])) {
+      elements_of(view.left);
+      elements_of(rest[1]);
+    }
+    if (tests_.contains(id)) return;
     const std::optional<bool> is_in = membership(tree_, id);
     if (is_in) {
       parts_.wrap_two(id, "within", *is_in ? "True, " : "False, ", view.left, rest[1]);
     } else if (rest.size() > 2 && elements_) {
       chain(id, view.left, rest);
+    }
+  }
+
+  bool is_equality(NodeId op) const {
+    const std::string_view text = context_.text_of(op);
+    return text == "==" || text == "!=";
+  }
+
+  // `sizes == [n, 2]`: Python asks each element for its truth.
+  void elements_of(NodeId operand) {
+    if (tree_.kind(operand) != NodeKind::List && tree_.kind(operand) != NodeKind::Tuple) return;
+    for (NodeId element : tree_.children(operand)) {
+      if (parts_.may_be_tensor(element)) parts_.wrap(element, "element", "", element);
     }
   }
 

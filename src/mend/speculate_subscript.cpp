@@ -13,11 +13,15 @@ class Subscripts {
  public:
   Subscripts(SpeculatedParts& parts, bool elements) : parts_(parts), elements_(elements) {}
 
-  // `x[mask]`, or a list's element by a tensor.
+  // `x[mask]`, or an element at a tensor, read or written to.
   void subscript(NodeId id) {
     const SubscriptView view(parts_.tree, id);
-    slices(view);
-    if (!elements_ || parts_.tree[id].context() != Context::Load) return;
+    const bool is_read = parts_.tree[id].context() == Context::Load;
+    const bool is_written = elements_ && parts_.tree[id].context() == Context::Store;
+    const std::vector<NodeId> bounds = bounds_in(view.slice);
+    const std::vector<NodeId> positions = is_written ? positions_in(view.slice) : std::vector<NodeId>{};
+    if (!bounds.empty() || !positions.empty()) write_owned(view, bounds, positions);
+    if (!elements_ || !is_read) return;
     switch (parts_.tree.kind(view.slice)) {
       case NodeKind::Name:
       case NodeKind::Attribute:
@@ -51,13 +55,22 @@ class Subscripts {
     return parts_.tree.kind(is_signed ? parts_.tree.first_child(id) : id) == NodeKind::Number;
   }
 
-  // Whose slices they are shows while tracing. What has no name gets one, so that it is evaluated once.
-  void slices(const SubscriptView& view) {
-    const std::vector<NodeId> bounds = bounds_in(view.slice);
+  // The parts of a subscript that may be tensors, slices left out.
+  std::vector<NodeId> positions_in(NodeId key) const {
+    if (parts_.tree.kind(key) == NodeKind::List) return {};
+    std::vector<NodeId> positions = parts_.sizes_in(key);
+    std::erase_if(positions, [this](NodeId part) { return !parts_.may_be_tensor(part); });
+    return positions;
+  }
+
+  // Whose slices and positions they are shows while tracing. What has no name gets one, so that it is evaluated once.
+  void write_owned(const SubscriptView& view, const std::vector<NodeId>& bounds,
+                   const std::vector<NodeId>& positions) {
     const bool has_name = parts_.tree.kind(view.value) == NodeKind::Name;
-    if (bounds.empty() || !(has_name || (elements_ && parts_.facts.binds_in_function(parts_.tree, view.value)))) return;
+    if (!has_name && !(elements_ && parts_.facts.binds_in_function(parts_.tree, view.value))) return;
     const std::string owner = has_name ? std::string(parts_.context.text_of(view.value)) : named(view.value);
     for (NodeId bound : bounds) parts_.size(bound, owner);
+    for (NodeId position : positions) parts_.wrap(position, "position", owner + ", ", position);
   }
 
   std::string named(NodeId value) {

@@ -256,3 +256,71 @@ def test_slices_have_what_they_were_given() -> None:
         given = (torch.arange(6.0), torch.tensor(count), torch.tensor(end))
         assert repr(compiled(*given)) == repr(slices_of_tensors(*given))
     assert compiled.report.whole
+
+
+def between_marks(words: Any) -> Any:
+    """Which words belong together, and how far behind a mark each of them stands."""
+    count = words.shape[1]
+    found = torch.nonzero((words == 9) | (words == 8))
+    together = torch.eye(count).bool().repeat(words.shape[0], 1, 1)
+    places = torch.zeros(words.shape)
+    before = 0
+    for k in range(found.shape[0]):
+        row, column = found[k]
+        if column == 0 or column == count - 1:
+            together[row, column, column] = True
+            places[row, column] += 1
+        else:
+            together[row, before + 1 : column + 1, before + 1 : column + 1] = True
+            places[row, before + 1 : column + 1] = torch.arange(0, column - before)
+        before = column
+    return together, places
+
+
+def test_what_is_written_at_positions_that_python_asks_for() -> None:
+    words = [[[9, 1, 2, 8, 3, 9]], [[9, 1, 8, 2, 3, 9]]]
+    compiled = same_program(between_marks, [(torch.tensor(words[k % 3 == 2]),) for k in range(9)], __file__)
+    assert compiled.report.whole and compiled.report.misses < 9
+
+
+class Written(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept = torch.zeros(4)
+
+    def forward(self, x: Any, key: Any) -> Any:
+        last = x.argmax()
+        known = {last: "tensor"}
+        known[key] = "key"
+        counts = [0, 0, 0, 0]
+        if last > 1:
+            counts[last] = 1
+        self.kept[last] = x.sum()
+        y = x.clone()
+        y[x.argmax(0, keepdim=True)] = 7
+        y[x > 2] = -1
+        y[[x.argmin()]] = 0.5
+        return y, counts * last, [type(each).__name__ for each in known], known[key], self.kept.clone()
+
+
+def test_what_is_written_where_a_tensor_says() -> None:
+    key = torch.tensor(0)
+    for speculate in (True, False):
+        compiled, original = mended_compile(Written(), backend="eager", speculate=speculate), Written()
+        for row in ([1.0, 0.0, 5.0, 2.0], [1.0, 0.0, 5.0, 2.0], [3.0, 0.0, 1.0, 2.0], [1.0, 4.0, 5.0, 9.0]):
+            x = torch.tensor(row)
+            assert str(compiled(x, key)) == str(original(x, key))
+
+
+def has_sizes(x: Any, lengths: Any) -> Any:
+    longest = lengths.max()
+    y = x[: longest + 1, None].repeat(1, 2)
+    assert list(y.size()) == [longest + 1, 2], f"not {longest}"
+    small = lengths.min().to(torch.int8)
+    return y * 2, (300, 2) == (small, 2), [lengths.min(), "a"] != [44, "a"], [lengths] == [lengths]
+
+
+def test_sizes_that_are_compared_as_a_list() -> None:
+    calls = [(torch.ones(4), torch.tensor(row)) for row in ([2, 44], [1, 2], [1, 2], [1, 2], [0, 2], [0, 1])]
+    compiled = same_program(has_sizes, calls, __file__)
+    assert not any("list" in entry.reason for entry in compiled.report.left)

@@ -36,9 +36,11 @@ from graphmend._mending.marks_value import (
     as_number,
     bounds,
     each,
+    element,
     index,
     masked_select,
     nonzero,
+    position,
     sized,
     subscript,
     truth_of,
@@ -86,8 +88,10 @@ class Marks:
     agrees = staticmethod(agrees)
     within = staticmethod(within)
     each = staticmethod(each)
+    element = staticmethod(element)
     masked_select = staticmethod(masked_select)
     nonzero = staticmethod(nonzero)
+    position = staticmethod(position)
     sized = staticmethod(sized)
     subscript = staticmethod(subscript)
     where = staticmethod(where)

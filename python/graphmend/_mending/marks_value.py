@@ -352,6 +352,24 @@ def is_plain_tensor(value: Any) -> bool:
     return type(value) is torch.Tensor or type(value) is torch.nn.Parameter
 
 
+def element(site: str, value: Any) -> Any:
+    """An element of a list or a tuple that is compared; a tensor of one whole number as that number"""
+    # In a narrower type than Python's numbers need, torch compares what is left of them.
+    if torch.compiler.is_dynamo_compiling() and _is_position(value) and value.dtype == torch.int64:
+        return index(site, None, value)
+    return value
+
+
+def position(site: str, owner: Any, key: Any) -> Any:
+    """A part of a subscript that is written to; a tensor of one whole number as the position that it says"""
+    if torch.compiler.is_dynamo_compiling() and _is_position(key):
+        if is_plain_tensor(owner):
+            return _position(site, key)
+        if type(owner) is list:
+            return index(site, None, key)
+    return key
+
+
 def _position(site: str, key: torch.Tensor) -> Any:
     """A position that a tensor says: itself, where it becomes a symbol, else as it is predicted."""
     return key if captures_numbers() else index(site, None, key)
