@@ -24,8 +24,9 @@ TEST(Speculate, PositionsThatAreWrittenTo) {
   const auto made = [](const std::string& line) {
     return MendCase("def f(x, i):\n    " + line + "\n", {2}, {}, false, true).shown();
   };
-  EXPECT_EQ(made("x[i, 0, i + 1] = 2"),
-            "def f(x, i):\n    x[__graphmend__.position('S', x, (i)), 0, __graphmend__.position('S', x, (i + 1))] = 2\n");
+  EXPECT_EQ(
+      made("x[i, 0, i + 1] = 2"),
+      "def f(x, i):\n    x[__graphmend__.position('S', x, (i)), 0, __graphmend__.position('S', x, (i + 1))] = 2\n");
   EXPECT_NE(made("x.y[i] += 2").find("_ := (x.y))[__graphmend__.position('S', graphmend_o"), std::string::npos);
   EXPECT_EQ(made("x[[i]] = 2"), "def f(x, i):\n    x[[i]] = 2\n");
 }

@@ -64,8 +64,7 @@ class Subscripts {
   }
 
   // Whose slices and positions they are shows while tracing. What has no name gets one, so that it is evaluated once.
-  void write_owned(const SubscriptView& view, const std::vector<NodeId>& bounds,
-                   const std::vector<NodeId>& positions) {
+  void write_owned(const SubscriptView& view, const std::vector<NodeId>& bounds, const std::vector<NodeId>& positions) {
     const bool has_name = parts_.tree.kind(view.value) == NodeKind::Name;
     if (!has_name && !(elements_ && parts_.facts.binds_in_function(parts_.tree, view.value))) return;
     const std::string owner = has_name ? std::string(parts_.context.text_of(view.value)) : named(view.value);

@@ -317,7 +317,7 @@ def has_sizes(x: Any, lengths: Any) -> Any:
     y = x[: longest + 1, None].repeat(1, 2)
     assert list(y.size()) == [longest + 1, 2], f"not {longest}"
     small = lengths.min().to(torch.int8)
-    return y * 2, (300, 2) == (small, 2), [lengths.min(), "a"] != [44, "a"], [lengths] == [lengths]
+    return y * 2, (small, 2) == (300, 2), [lengths.min(), "a"] != [44, "a"], [lengths] == [lengths]
 
 
 def test_sizes_that_are_compared_as_a_list() -> None:
