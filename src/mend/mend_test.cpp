@@ -32,8 +32,9 @@ TEST(Speculate, PositionsThatAreWrittenTo) {
 }
 
 TEST(Speculate, ElementsThatAreCompared) {
-  MendCase made("def f(x, n):\n    assert list(x) != [n, 2]\n", {2, 2}, {}, false, true);
+  MendCase made("def f(x, n):\n    assert list(x.size()) != [n, 2] and [n] == y\n", {2, 2}, {}, false, true);
   EXPECT_TRUE(made.shows("!= [__graphmend__.element('S', (n)), 2]")) << made.shown();
+  EXPECT_TRUE(made.shows("([n]) == (y)")) << made.shown();
 }
 
 TEST(Speculate, BindsNothingInWhatAComprehensionGoesOver) {

@@ -152,8 +152,8 @@ class Speculation {
     std::vector<NodeId> rest;
     for (NodeId each : view.rest) rest.push_back(each);
     if (elements_ && rest.size() == 2 && is_equality(rest[0])) {
-      elements_of(view.left);
-      elements_of(rest[1]);
+      if (says_sizes(rest[1])) elements_of(view.left);
+      if (says_sizes(view.left)) elements_of(rest[1]);
     }
     if (tests_.contains(id)) return;
     const std::optional<bool> is_in = membership(tree_, id);
@@ -169,7 +169,18 @@ class Speculation {
     return text == "==" || text == "!=";
   }
 
-  // `sizes == [n, 2]`: Python asks each element for its truth.
+  // `x.shape`, `list(x.size())`: what is compared with that are whole numbers. With fractions a tensor of whole numbers
+  // does not compare as Python's do.
+  bool says_sizes(NodeId operand) const {
+    std::string_view text = context_.text_of(operand);
+    for (const std::string_view made : {"list(", "tuple("}) {
+      if (text.starts_with(made) && text.ends_with(")")) text = text.substr(made.size(), text.size() - made.size() - 1);
+    }
+    const bool is_part = text.ends_with("]") && text.find(".shape[") != std::string_view::npos;
+    return is_part || text.ends_with(".shape") || text.ends_with(".size()");
+  }
+
+  // `x.shape == [n, 2]`: Python asks for the truth of what each element compares to.
   void elements_of(NodeId operand) {
     if (tree_.kind(operand) != NodeKind::List && tree_.kind(operand) != NodeKind::Tuple) return;
     for (NodeId element : tree_.children(operand)) {

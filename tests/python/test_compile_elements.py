@@ -315,12 +315,20 @@ def test_what_is_written_where_a_tensor_says() -> None:
 def has_sizes(x: Any, lengths: Any) -> Any:
     longest = lengths.max()
     y = x[: longest + 1, None].repeat(1, 2)
-    assert list(y.size()) == [longest + 1, 2], f"not {longest}"
-    small = lengths.min().to(torch.int8)
-    return y * 2, (small, 2) == (300, 2), [lengths.min(), "a"] != [44, "a"], [lengths] == [lengths]
+    if list(y.size()) != [longest + 1, 2]:
+        raise ValueError(f"not {longest}")
+    return y * 2, y.shape[:1] == (longest,), (lengths.min() + 1, 2) != y.shape
 
 
 def test_sizes_that_are_compared_as_a_list() -> None:
-    calls = [(torch.ones(4), torch.tensor(row)) for row in ([2, 44], [1, 2], [1, 2], [1, 2], [0, 2], [0, 1])]
-    compiled = same_program(has_sizes, calls, __file__)
-    assert not any("list" in entry.reason for entry in compiled.report.left)
+    calls = [(torch.ones(4), torch.tensor(row)) for row in ([1, 1], [1, 2], [1, 2], [1, 2], [0, 2], [0, 1])]
+    assert same_program(has_sizes, calls, __file__).report.whole
+
+
+def has_others(x: Any, lengths: Any) -> Any:
+    least = lengths.min()
+    return x * 2, [least.to(torch.int8), 2] == [300, 2], [least, "a"] != [16777216.0, "a"], [lengths] == [lengths]
+
+
+def test_what_else_is_compared_as_a_list() -> None:
+    same_program(has_others, [(torch.ones(2), torch.tensor([n])) for n in (44, 44, 16777217, 16777217)], __file__)
