@@ -143,6 +143,11 @@ table2: build-release .venv/ready ## the paper's rows: plain, Dynamo's settings,
 	$(step) "the paper's rows"
 	@$(in_checkout) -m bench.table2.run $(ARGS)
 
+.PHONY: table2-inductor
+table2-inductor: build-release .venv/ready ## the rows on Inductor: plain and mended, in bench/results/table2_inductor.md
+	$(step) "the paper's rows on Inductor"
+	@$(in_checkout) -m bench.table2.run --backend inductor --columns plain mended --limit 1800 $(ARGS)
+
 .PHONY: table2-wrong
 table2-wrong: build-release .venv/ready ## the rows when predictions are wrong, in bench/results/table2_wrong.md
 	$(step) "the paper's rows when predictions are wrong"

@@ -24,6 +24,9 @@ MENDED = "mended"
 AGAIN = "again"
 COMPILED = (PLAIN, SETTINGS, NESTED, MENDED, AGAIN)
 
+# What a graph is handed on to: run as it is, or compiled.
+BACKENDS = ("eager", "inductor")
+
 TITLES = {
     PLAIN: "plain",
     SETTINGS: "Dynamo's settings",

@@ -11,7 +11,7 @@ import json
 import linecache
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType
@@ -36,15 +36,16 @@ BRANCHING = "Data-dependent branching"
 
 
 class GraphCounter:
-    """A backend that runs graphs as they are and counts them, and the ops in each by name."""
+    """A backend that counts graphs, and the ops in each by name, and hands them on to another."""
 
-    def __init__(self) -> None:
+    def __init__(self, backend: str) -> None:
         self.ops: list[Counter[str]] = []
+        self.compile: Callable[..., Any] = torch._dynamo.lookup_backend(backend)
 
     def __call__(self, module: torch.fx.GraphModule, example_inputs: list[Any]) -> Any:
         calls = [node for node in module.graph.nodes if node.op in CALL_KINDS and not is_idle(node)]
         self.ops.append(Counter(map(op_name, calls)))
-        return module.forward
+        return self.compile(module, example_inputs)
 
 
 def is_idle(node: torch.fx.Node) -> bool:
@@ -169,9 +170,27 @@ def as_compiled() -> Iterator[None]:
         yield
 
 
-def measure(name: str, column: str, *, train: bool, fullgraph: bool, reference: Path) -> dict[str, Any]:
+def compared(reference: dict[str, Any], seen: compare.Flat, backend: str) -> dict[str, Any]:
+    """Bit by bit where graphs run as they are; what compiles them may compute otherwise within a tolerance."""
+    expected, exact = reference["values"], reference.get("exact")
+    return {
+        "differences": compare.compare(expected, seen, exact, close=backend != "eager"),
+        "farthest": compare.farthest(expected, seen),
+        "errors": compare.largest_errors(exact, expected, seen) if exact else None,
+    }
+
+
+def in_doubles(name: str, *, train: bool) -> compare.Flat | None:
+    """What a program in half precision would give if its numbers were exact; None for others."""
     model, inputs = build(name, train=train)
-    graphs = GraphCounter()
+    if all(weight.dtype != torch.half for weight in model.parameters()):
+        return None
+    return one_call(model.double(), model, inputs, train=train)[0]
+
+
+def measure(name: str, column: str, *, train: bool, fullgraph: bool, backend: str, reference: Path) -> dict[str, Any]:
+    model, inputs = build(name, train=train)
+    graphs = GraphCounter(backend)
     skips = Skips()
     expected = None if column == columns.EAGER else torch.load(reference, weights_only=False)
     calls: list[dict[str, Any]] = []
@@ -185,10 +204,11 @@ def measure(name: str, column: str, *, train: bool, fullgraph: bool, reference: 
             if expected is None:
                 kept.append({"values": values})
             else:
-                call["differences"] = compare.compare(expected[index]["values"], values)
+                call |= compared(expected[index], values, backend)
             calls.append(call)
     if expected is None:
-        torch.save(kept, reference)
+        exact = in_doubles(name, train=train) if backend != "eager" else None
+        torch.save([{**one, "exact": exact} for one in kept], reference)
     return {
         "graphs": calls[0]["graphs"],
         "new_graphs": len(graphs.ops) - calls[0]["graphs"],
@@ -209,6 +229,7 @@ def measure_or_say_why(arguments: argparse.Namespace) -> dict[str, Any]:
                 arguments.column,
                 train=arguments.train,
                 fullgraph=arguments.fullgraph,
+                backend=arguments.backend,
                 reference=arguments.reference,
             )
     except torch._dynamo.exc.TorchDynamoException as error:
@@ -224,6 +245,7 @@ def main() -> None:
     parser.add_argument("column", choices=(columns.EAGER, *columns.COMPILED))
     parser.add_argument("--train", action="store_true")
     parser.add_argument("--fullgraph", action="store_true")
+    parser.add_argument("--backend", choices=columns.BACKENDS, default="eager", help="what the graphs are handed to")
     parser.add_argument("--as-compiled", action="store_true", help="whoever asks whether it is compiled hears yes")
     parser.add_argument("--reference", type=Path, required=True, help="eager's values: written by `eager`, else read")
     parser.add_argument("--out", type=Path, required=True)

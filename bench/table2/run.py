@@ -1,8 +1,10 @@
 """Rebuilds the paper's offline rows and prints what plain, Dynamo's own settings and mended make of them.
 
     python -m bench.table2.run [--programs t5 bart …] [--train] [--columns plain mended] [--jobs 2]
+        [--backend inductor]
 
-In: programs.py. Out: a summary on stdout, bench/results/table2.md and .json. Left out: the rows that need remote code.
+In: programs.py. Out: a summary on stdout, bench/results/table2.md and .json (on Inductor table2_inductor.md and .json).
+Left out: the rows that need remote code.
 """
 
 import argparse
@@ -74,7 +76,9 @@ def work(arguments: list[str], out: Path, limit: float, memory: Path | None = No
     return result
 
 
-def measure_program(name: str, mode: str, columns: list[str], limit: float, folder: Path) -> dict[str, Any]:
+def measure_program(
+    name: str, mode: str, columns: list[str], backend: str, limit: float, folder: Path
+) -> dict[str, Any]:
     """All columns of one program in one mode."""
     from bench.table2 import report, summary
     from bench.table2.columns import AGAIN
@@ -85,7 +89,7 @@ def measure_program(name: str, mode: str, columns: list[str], limit: float, fold
 
     def run(column: str, *flags: str) -> dict[str, Any]:
         out = folder / f"{name}-{mode}-{column}{''.join(flags)}.json"
-        words = [common[0], column, *common[1:], *flags]
+        words = [common[0], column, *common[1:], "--backend", backend, *flags]
         memory = folder / f"{name}-{mode}-memory{''.join(flags)}" if column == AGAIN else None
         if memory is not None:
             work(words, out, limit, memory)
@@ -112,7 +116,8 @@ def measure_program(name: str, mode: str, columns: list[str], limit: float, fold
             continue
         if column == "plain":
             expected = summary.expected_effects(eager, raw)
-            plain_ops = run(column, "--as-compiled").get("ops", raw["ops"])
+            # Ops are the same whatever becomes of them.
+            plain_ops = run(column, "--as-compiled", "--backend", "eager").get("ops", raw["ops"])
         full = raw["full"] = run(column, "--fullgraph")
         numbers = program["columns"][column] = summary.of_column(raw, full, plain_ops, expected)
         print(report.line(name, mode, column, numbers), flush=True)
@@ -157,19 +162,23 @@ def below_goal(programs: dict[str, Any], arguments: argparse.Namespace) -> list[
     return missed
 
 
-def parse_arguments(names: list[str], columns: tuple[str, ...]) -> argparse.Namespace:
+def parse_arguments(names: list[str], columns: tuple[str, ...], backends: tuple[str, ...]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--programs", nargs="+", choices=names, default=names, metavar="NAME", help=", ".join(names))
     parser.add_argument(
         "--columns", nargs="+", choices=columns, default=list(columns), metavar="NAME", help=", ".join(columns)
     )
+    parser.add_argument("--backend", choices=backends, default=backends[0], help="what graphs are handed to")
     parser.add_argument("--train", action="store_true", help="train mode with gradients too")
     parser.add_argument("--jobs", type=int, default=1, help="programs at a time; seconds are only fair with 1")
     parser.add_argument("--limit", type=float, default=600, help="seconds for one program in one column")
-    parser.add_argument("--out", type=Path, default=RESULTS / "table2.md", help="the Markdown; JSON goes beside it")
+    parser.add_argument("--out", type=Path, help="the Markdown; JSON goes beside it")
     parser.add_argument("--min-whole-rows", type=int, help="exit 1 when mended makes fewer rows whole")
     parser.add_argument("--max-breaks", type=int, help="exit 1 when mended leaves more breaks over the rows")
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    on_other = "" if arguments.backend == backends[0] else f"_{arguments.backend}"
+    arguments.out = arguments.out or RESULTS / f"table2{on_other}.md"
+    return arguments
 
 
 def main() -> int:
@@ -177,7 +186,7 @@ def main() -> int:
     from bench.table2 import columns, mended, report
     from bench.table2.programs import PROGRAMS, TORCH, TRANSFORMERS
 
-    arguments = parse_arguments(list(PROGRAMS), columns.COMPILED)
+    arguments = parse_arguments(list(PROGRAMS), columns.COMPILED, columns.BACKENDS)
     chosen = [name for name in columns.COMPILED if name in arguments.columns or name == columns.PLAIN]
     remarks = []
     pinned = versions["torch"].partition("+")[0] == TORCH and versions["transformers"] == TRANSFORMERS
@@ -200,7 +209,7 @@ def main() -> int:
             with ThreadPoolExecutor(arguments.jobs) as pool:
 
                 def one(name: str, mode: str = mode) -> dict[str, Any]:
-                    return measure_program(name, mode, chosen, arguments.limit, Path(folder))
+                    return measure_program(name, mode, chosen, arguments.backend, arguments.limit, Path(folder))
 
                 modes[mode] = dict(zip(arguments.programs, pool.map(one, arguments.programs), strict=True))
 
@@ -209,6 +218,7 @@ def main() -> int:
         **versions,
         "python": platform.python_version(),
         "machine": f"{os.cpu_count()} cores of {platform.machine()}",
+        "backend": arguments.backend,
         "columns": chosen,
         "remarks": remarks,
         "modes": modes,
@@ -218,7 +228,7 @@ def main() -> int:
     arguments.out.write_text(text)
     arguments.out.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
     for mode, programs in modes.items():
-        print(f"\n{mode}\n" + "\n".join(report.sums(programs, chosen)))
+        print(f"\n{mode}\n" + "\n".join(report.sums(programs, chosen, arguments.backend)))
     print(f"written: {arguments.out} and {arguments.out.with_suffix('.json').name}")
 
     problems = unlike_known(modes["eval"]) if pinned else []

@@ -49,7 +49,8 @@ def lost_ops(plain: dict[str, int], seen: dict[str, int]) -> Counter[str]:
 
 
 def of_column(run: Numbers, full: Numbers, plain_ops: dict[str, int], expected: Expected) -> Numbers:
-    """`whole`: one graph under `fullgraph`, no op lost against plain, every effect delivered, every value the same."""
+    """`whole`: one graph under `fullgraph`, no op lost against plain, every effect delivered, every value the same, or
+    within the tolerance."""
     seen = of_calls(run, expected)
     numbers = {
         **seen,
@@ -60,6 +61,8 @@ def of_column(run: Numbers, full: Numbers, plain_ops: dict[str, int], expected: 
         "new_graphs": run["new_graphs"],
         "misses": missed(run),
         "identical": not seen["differences"],
+        "farthest": [max(call["farthest"][part] for call in run["calls"]) for part in range(2)],
+        "errors": run["calls"][-1]["errors"],
         "first_call": run["calls"][0]["seconds"],
         "mending": run["report"]["seconds"] if run["report"] else None,
         "fullgraph": "broken" not in full and "failed" not in full,
