@@ -19,7 +19,7 @@ from graphmend._torch.modes import saved_tensors_have_hooks
 # A compiled frame may run as written this often more than in a quarter of its calls, for other reasons than a
 # predicted value, which has a patience of its own.
 _PATIENCE = 16
-# So often, if a size that is a symbol was one in each of its calls: it is likely to be that always.
+# The same where a size that is a symbol is one: it is likely to be that always.
 _PATIENCE_WITH_ONE = 4
 
 
@@ -91,8 +91,7 @@ class Recovery:
         """What goes on running as written, and does not raise, is better off as plain `torch.compile` has it."""
         self.misses += 1
         backend = self.backend()
-        always = miss.single and self.misses == self.runs
-        patience = _PATIENCE_WITH_ONE if always else _PATIENCE + self.runs // 4
+        patience = (_PATIENCE_WITH_ONE if miss.single else _PATIENCE) + self.runs // 4
         if backend is None or self.given_up or self.misses <= patience:
             return
         self.given_up = True
