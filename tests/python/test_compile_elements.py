@@ -283,7 +283,7 @@ def test_what_is_written_at_positions_that_python_asks_for() -> None:
     assert compiled.report.whole and compiled.report.misses < 9
 
 
-class Written(torch.nn.Module):
+class Written(torch.nn.Module):  # type: ignore[misc,unused-ignore]
     def __init__(self) -> None:
         super().__init__()
         self.kept = torch.zeros(4)
