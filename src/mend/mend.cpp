@@ -157,6 +157,7 @@ class Mender {
     if (context_.is_test(place)) {
       if (auto checked = check(context_, facts(), place, reason)) {
         result_.mends.push_back({MendKind::Check, line, span, checked->site});
+        checked_.insert(place);
         edits_.push_back({checked->replaced, std::move(checked->test)});
         return true;
       }
@@ -178,10 +179,8 @@ class Mender {
 
   // What a test that is checked makes of tensors, where it broke again.
   void mend_inside_check(NodeId place, uint32_t line) {
-    if (!context_.is_test(place) || !context_.request.speculates) return;
+    if (!checked_.contains(place) || !context_.request.speculates) return;
     const Span test = context_.span(context_.tree.first_child(place));
-    std::string reason;
-    if (!check(context_, facts(), place, reason)) return;
     for (Speculated& one : speculate(context_, facts(), place, true)) {
       // Its truth is what is checked.
       if (one.asks_truth || one.replaced.start < test.start || one.replaced.end > test.end) continue;
@@ -301,6 +300,8 @@ class Mender {
   const MendContext& context_;
   Mended& result_;
   std::set<NodeId> seen_;
+  // Guards whose tests are checked.
+  std::set<NodeId> checked_;
   // Sizes that are mended though their statements are not.
   std::set<NodeId> sizes_;
   std::vector<Edit> edits_;

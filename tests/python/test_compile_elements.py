@@ -280,7 +280,7 @@ def between_marks(words: Any) -> Any:
 def test_what_is_written_at_positions_that_python_asks_for() -> None:
     words = [[[9, 1, 2, 8, 3, 9]], [[9, 1, 8, 2, 3, 9]]]
     compiled = same_program(between_marks, [(torch.tensor(words[k % 3 == 2]),) for k in range(9)], __file__)
-    assert compiled.report.whole and compiled.report.misses < 9
+    assert compiled.report.whole and compiled.report.misses <= 5
 
 
 class Written(torch.nn.Module):  # type: ignore[misc,unused-ignore]

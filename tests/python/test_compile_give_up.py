@@ -42,7 +42,7 @@ def test_sizes_in_a_guard_that_are_always_one_are_predicted() -> None:
     calls = [(torch.ones(2, 2) * i, torch.tensor(rows[i % 16 == 15 or 2 * (i == 20)])) for i in range(_MANY)]
     compiled = same_program(refuses_more_than_one, calls, __file__)
     assert compiled.report.whole and {entry.mend for entry in compiled.report.mended} == {"speculate"}
-    # Five before it is known, two that the guard is for, and those of the prediction of how many there are.
+    # Those before it is known, four that the guard is for, and those of the prediction of how many there are.
     assert compiled.report.misses < _MANY / 4
 
 
