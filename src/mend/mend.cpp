@@ -146,14 +146,9 @@ class Mender {
     const NodeKind kind = context_.tree.kind(place);
     const Span span = context_.span(place);
     const Talks how = talks(context_, facts().scopes, place);
-    if (how != Talks::No) {
-      auto postponed = postpone(context_, facts(), place, how, reason);
-      if (!postponed) return false;
-      result_.mends.push_back({MendKind::Postpone, line, span, postponed->site, std::move(postponed->outlined)});
-      edits_.push_back({{span.start, span.start}, std::move(postponed->prefix)});
-      return true;
-    }
-    const bool substituted = !ahead_ && mend_substitutes(place, line);
+    if (how != Talks::No) return mend_talking(place, how, line, reason);
+    const bool printed = mend_lambdas(place, line, reason);
+    const bool substituted = (!ahead_ && mend_substitutes(place, line)) || printed;
     if (context_.is_test(place)) {
       if (auto checked = check(context_, facts(), place, reason)) {
         result_.mends.push_back({MendKind::Check, line, span, checked->site});
@@ -236,6 +231,24 @@ class Mender {
         add_speculated(std::move(one), id, lines.position(context_.span(id).start).line);
       }
     }
+  }
+
+  bool mend_talking(NodeId place, Talks how, uint32_t line, std::string& reason) {
+    const Span span = context_.span(place);
+    auto postponed = postpone(context_, facts(), place, how, reason);
+    if (!postponed) return false;
+    result_.mends.push_back({MendKind::Postpone, line, span, postponed->site, std::move(postponed->outlined)});
+    edits_.push_back({{span.start, span.start}, std::move(postponed->prefix)});
+    return true;
+  }
+
+  // The lambdas of a statement that print, which is what hooks often are.
+  bool mend_lambdas(NodeId place, uint32_t line, std::string& reason) {
+    bool mended = false;
+    for (NodeId call : prints_in_lambdas(context_, facts().scopes, place)) {
+      mended = mend_talking(call, Talks::ByName, line, reason) || mended;
+    }
+    return mended;
   }
 
   // Whatever in a statement needs the value of a tensor in Python.

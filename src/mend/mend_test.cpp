@@ -49,6 +49,15 @@ TEST(Postpone, TakesATupleAsOneValue) {
   EXPECT_TRUE(made.shows("__graphmend__.post('S', (a, 2), x, x)")) << made.shown();
 }
 
+TEST(Postpone, WhatALambdaPrints) {
+  const MendCase made("hook = [lambda m, i, o=print(1): print('made', o), lambda: logger.info(1)]\n", {1});
+  EXPECT_EQ(made.shown(),
+            "hook = [lambda m, i, o=print(1): None if (__graphmend__.posts('S') and __graphmend__.post('S', o)) else "
+            "print('made', o), lambda: logger.info(1)]\n");
+  const MendCase own("def f(print):\n    return lambda x: print(x)\n", {2});
+  EXPECT_EQ(own.shown(), own.text);
+}
+
 TEST(Postpone, LeavesWhatALaterArgumentMayChange) {
   for (const char* shown : {"str(y), y.add_(1)", "f'{y.item()} {y.add_(1)}'", "y.tolist(), end=go(y)"}) {
     EXPECT_NE(MendCase("def f(y):\n    print(" + std::string(shown) + ")\n", {2}).reason(), "") << shown;

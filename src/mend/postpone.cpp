@@ -302,11 +302,13 @@ class Splitter {
 
 }  // namespace
 
-std::optional<Postponed> postpone(const MendContext& context, const ModuleFacts& facts, NodeId statement, Talks how,
+std::optional<Postponed> postpone(const MendContext& context, const ModuleFacts& facts, NodeId place, Talks how,
                                   std::string& reason) {
-  const Span span = context.span(statement);
-  NodeId call = context.tree.first_child(statement);
-  const std::string site = context.site(statement, "postpone");
+  const Span span = context.span(place);
+  // Its value is the lambda's.
+  const bool is_value = context.tree.kind(place) == NodeKind::Call;
+  const NodeId call = is_value ? place : context.tree.first_child(place);
+  const std::string site = context.site(place, "postpone");
   Splitter splitter(context, facts, span);
   if (how == Talks::ByReceiver) splitter.take_receiver(context.tree.first_child(call), site);
   if (!splitter.run(call)) {
@@ -314,16 +316,16 @@ std::optional<Postponed> postpone(const MendContext& context, const ModuleFacts&
     return std::nullopt;
   }
   Postponed result{PieceText(context.text), {}, site};
-  result.prefix.add("(__graphmend__.posts('" + site + "')" + and_is_plain(site, splitter.works_on()) +
-                        " and __graphmend__.post('" + site + "'",
+  result.prefix.add(std::string(is_value ? "None if " : "") + "(__graphmend__.posts('" + site + "')" +
+                        and_is_plain(site, splitter.works_on()) + " and __graphmend__.post('" + site + "'",
                     span);
   for (const PieceText& value : splitter.values()) {
     result.prefix.add(", ", span);
     result.prefix.append(value);
   }
-  result.prefix.add(")) or ", span);
+  result.prefix.add(is_value ? ")) else " : ")) or ", span);
 
-  NodeId function = context.enclosing(statement, NodeKind::FunctionDef);
+  NodeId function = context.enclosing(place, NodeKind::FunctionDef);
   const std::string name = function ? std::string(context.token_at(name_token(context.tree, context.tokens, function)))
                                     : std::string("__graphmend_module__");
   std::string head = "def " + name + "(";
@@ -335,7 +337,7 @@ std::optional<Postponed> postpone(const MendContext& context, const ModuleFacts&
   whole.add("\n", span);
   result.outlined.text = whole.take_text();
   result.outlined.pieces = whole.take_pieces();
-  if (NodeId in_class = context.enclosing(statement, NodeKind::ClassDef)) {
+  if (NodeId in_class = context.enclosing(place, NodeKind::ClassDef)) {
     result.outlined.class_name = context.token_at(name_token(context.tree, context.tokens, in_class));
   }
   return result;

@@ -1,5 +1,6 @@
-// Postpone: a statement that only talks to the outside runs after the graph, with the values of its own moment.
-// In: an expression statement. Out: the call that carries its values, and the statement as a function of them.
+// Postpone: what only talks to the outside runs after the graph, with the values of its own moment.
+// In: an expression statement, or the `print(…)` that a lambda is. Out: the call that carries its values, and the
+// statement as a function of them.
 #pragma once
 
 #include <optional>
@@ -13,14 +14,15 @@
 namespace graphmend {
 
 struct Postponed {
-  // Stands before the statement: `(posts(site) and post(site, values…)) or `.
+  // Stands before the statement: `(posts(site) and post(site, values…)) or `, and in a lambda `None if (…) else `.
   PieceText prefix;
   Outlined outlined;
   std::string site;
 };
 
-// Nothing, with the reason, when its arguments cannot be taken apart.
-std::optional<Postponed> postpone(const MendContext& context, const ModuleFacts& facts, NodeId statement, Talks how,
+// `place` is the statement, or the call itself in a lambda. Nothing, with the reason, when its arguments cannot be
+// taken apart.
+std::optional<Postponed> postpone(const MendContext& context, const ModuleFacts& facts, NodeId place, Talks how,
                                   std::string& reason);
 
 }  // namespace graphmend

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "parse/views.h"
+
 namespace graphmend {
 
 namespace {
@@ -62,10 +64,8 @@ bool is_fixed_global(const Tree& tree, const Scopes& scopes, NodeId id) {
                      [&](NodeId site) { return scopes.scope_of(site) == Scopes::module(); });
 }
 
-Talks talks(const MendContext& context, const Scopes& scopes, NodeId statement) {
+static Talks call_talks(const MendContext& context, const Scopes& scopes, NodeId call) {
   const Tree& tree = context.tree;
-  if (tree.kind(statement) != NodeKind::ExprStatement) return Talks::No;
-  NodeId call = tree.first_child(statement);
   if (tree.kind(call) != NodeKind::Call) return Talks::No;
   NodeId callee = tree.first_child(call);
   const std::string name = name_of(context, callee);
@@ -80,6 +80,25 @@ Talks talks(const MendContext& context, const Scopes& scopes, NodeId statement) 
   const size_t dot = name.rfind('.');
   const bool asks = dot != std::string::npos && name[dot - 1] != ')' && is_talker(name.substr(dot));
   return asks ? Talks::ByReceiver : Talks::No;
+}
+
+Talks talks(const MendContext& context, const Scopes& scopes, NodeId statement) {
+  const Tree& tree = context.tree;
+  if (tree.kind(statement) != NodeKind::ExprStatement) return Talks::No;
+  return call_talks(context, scopes, tree.first_child(statement));
+}
+
+std::vector<NodeId> prints_in_lambdas(const MendContext& context, const Scopes& scopes, NodeId statement) {
+  const Tree& tree = context.tree;
+  std::vector<NodeId> found;
+  for (NodeId id = statement; id < tree.end_of(statement); ++id) {
+    if (tree.kind(id) != NodeKind::Lambda) continue;
+    const NodeId body = LambdaView(tree, id).body;
+    const bool is_print = body && call_talks(context, scopes, body) == Talks::ByName &&
+                          context.text_of(tree.first_child(body)) == "print" && !scopes.binding(tree.first_child(body));
+    if (is_print) found.push_back(body);
+  }
+  return found;
 }
 
 }  // namespace graphmend

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "facts/scopes.h"
 #include "mend/context.h"
@@ -22,5 +23,8 @@ enum class Talks : uint8_t {
 bool is_fixed_global(const Tree& tree, const Scopes& scopes, NodeId id);
 
 Talks talks(const MendContext& context, const Scopes& scopes, NodeId statement);
+
+// The calls of `print` that lambdas in a statement are.
+std::vector<NodeId> prints_in_lambdas(const MendContext& context, const Scopes& scopes, NodeId statement);
 
 }  // namespace graphmend

@@ -166,16 +166,62 @@ def test_what_cannot_be_shown_later_is_shown_in_its_place(program: Callable[...,
 
 
 made_elsewhere: Any = lambda t: "many" if t.sum() > 3 else "few"  # noqa: E731
+by_name: Any = {"half": lambda t: t[: int(t.sum())], "all": lambda t: t.sum().item()}
+
+
+class Hooked(torch.nn.Module):
+    """What its lambdas do was written where nothing is traced."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = torch.nn.Linear(2, 2)
+        self.rows = lambda t: [row * 2 for row in t[: int(t.abs().sum() > 4) + 1]]
+        self.layer.register_forward_hook(lambda _, given, made: print("made", tuple(made.shape), made.sum().item()))
+        self.layer.register_forward_pre_hook(lambda _, given: print(f"given {given[0].sum():.2f}"))
+
+    def forward(self, x: Any) -> Any:
+        return self.layer(x), self.rows(x)
 
 
 def calls_what_was_made_elsewhere(x: Any) -> Any:
-    return x + 1, made_elsewhere(x)
+    return x + 1, made_elsewhere(x), by_name["half"](x), by_name["all"](x)
 
 
-def test_a_lambda_that_was_made_elsewhere_is_left() -> None:
-    compiled = mended_compile(calls_what_was_made_elsewhere, backend="eager")
-    assert compiled(CALLS[0][0])[1] == "many"
-    assert reasons(compiled) == {"it stands in a lambda or a comprehension that is made elsewhere"}
+def calls_what_a_method_made(x: Any) -> Any:
+    return hooked(x)
+
+
+hooked = Hooked()
+
+
+@pytest.mark.parametrize("program", [calls_what_was_made_elsewhere, calls_what_a_method_made])
+def test_a_lambda_that_was_made_elsewhere_is_mended(program: Callable[..., Any]) -> None:
+    compiled = same_program(program, CALLS, __file__)
+    assert not reasons(compiled)
+    assert compiled.report.mended
+
+
+def goes_through_what_is_given(numbers: Any) -> Any:
+    return [number + 1 for number in numbers]
+
+
+def test_a_generator_that_was_made_elsewhere_is_left() -> None:
+    x = torch.ones(2, 2)
+    compiled = mended_compile(goes_through_what_is_given, backend="eager")
+    assert compiled(v.item() for v in x[0]) == [2.0, 2.0]
+
+
+def same_twice(x: Any) -> Any:
+    first, second = twins
+    return first(x) + 1, second(x) + 1
+
+
+twins: Any = [eval(compile("lambda t: t.sum().item()", __file__, "eval")) for _ in range(2)]
+
+
+def test_a_lambda_that_is_not_of_its_file_is_left() -> None:
+    compiled = mended_compile(same_twice, backend="eager")
+    assert compiled(torch.ones(2, 2)) == (5.0, 5.0)
 
 
 def test_equal_code_of_two_files_is_told_apart(tmp_path: Path) -> None:

@@ -244,11 +244,13 @@ class FrameBreaks:
     def _leave(self, place: Place, reason: str) -> bool:
         """What is mended around a break that stays is left as it is written, if it is not yet: what comes behind the
         break is a frame of its own, and would go on with what was begun here."""
-        sites = [site for each in (place, *place.callers()) for site in mended_code.begun_at(each)]
+        begun = {site: kind for each in (place, *place.callers()) for site, kind in mended_code.begun_at(each).items()}
         left = {**self.backend.notes, **self.backend.declined}
-        sites = [site for site in sites if site not in left]
-        self.backend.declined.update(dict.fromkeys(sites, reason))
-        return bool(sites)
+        begun = {site: kind for site, kind in begun.items() if site not in left}
+        self.backend.declined.update(dict.fromkeys(begun, reason))
+        # Without those that have predicted nothing, the next round would end at the same place.
+        predicted = {speculate.site_of(key) for key in self.backend.frame.predicted}
+        return any(kind != "speculate" or site in predicted for site, kind in begun.items())
 
 
 def _forget(report: Report, model: int) -> None:

@@ -110,6 +110,8 @@ def mend(place: Place, traced: Traced, speculates: bool, only: frozenset[str] | 
         if not scope.is_mended(place.file, space):
             return scope.OUTSIDE
         outer = _function_around(code, traced) if code.co_name.startswith("<") else code
+        if outer is None and code.co_name == "<lambda>" and _source_of(code, space, speculates).has(code):
+            outer = code
         if outer is None:
             return "it stands in a lambda or a comprehension that is made elsewhere"
         if is_resumed(outer):
@@ -231,11 +233,11 @@ def sites_around(file_name: str, line: int) -> dict[str, str]:
     return found
 
 
-def begun_at(place: Place) -> list[str]:
-    """The sites of the mends that may have begun where the place stands, and are not done yet."""
+def begun_at(place: Place) -> dict[str, str]:
+    """The sites of the mends that may have begun where the place stands, and are not done yet, and their kinds."""
     on_its_line = sites(place)
     around = sites_around(place.file, place.line)
-    return [site for site, kind in around.items() if kind in ("postpone", "select") or site in on_its_line]
+    return {site: kind for site, kind in around.items() if kind in ("postpone", "select") or site in on_its_line}
 
 
 def note_broken(entry: Break) -> None:

@@ -10,6 +10,7 @@ import __future__
 import ast
 import bisect
 import contextlib
+import gc
 import struct
 import warnings
 from collections.abc import Iterator, Sequence
@@ -195,6 +196,19 @@ def _warned_before() -> Iterator[None]:
             filters.remove(each)
 
 
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """Inside, Python looks for no garbage: a tree has no cycles, and for its many nodes all objects of the process would
+    be gone through."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 def _parsed(text: str, file_name: str) -> ast.Module:
     with _warned_before():
         return ast.parse(text, file_name)
@@ -202,14 +216,16 @@ def _parsed(text: str, file_name: str) -> ast.Module:
 
 def compile_text(source: bytes, file_name: str, flags: int) -> CodeType:
     """The file as it is."""
-    return _code(_parsed(source.decode("utf-8"), file_name), file_name, flags)
+    with _uncollected():
+        return _code(_parsed(source.decode("utf-8"), file_name), file_name, flags)
 
 
 def compile_module(source: bytes, mended: MendedText, file_name: str, flags: int) -> CodeType:
     """The mended module's code, with the user's positions. `flags` are the future features of the running code."""
-    tree = _parsed(mended.text.decode("utf-8"), file_name)
-    relocate(tree, Positions(mended.text), mended.pieces, Positions(source))
-    return _code(tree, file_name, flags)
+    with _uncollected():
+        tree = _parsed(mended.text.decode("utf-8"), file_name)
+        relocate(tree, Positions(mended.text), mended.pieces, Positions(source))
+        return _code(tree, file_name, flags)
 
 
 def compile_outlined(source: bytes, mend: Mend, file_name: str, flags: int) -> CodeType:

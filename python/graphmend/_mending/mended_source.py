@@ -26,6 +26,21 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(constant)
 
 
+def _lambdas(code: CodeType) -> dict[tuple[Any, ...], CodeType]:
+    """The lambdas in a module's code, by where they stand: what is made before the trace, at module level or by a
+    function that is not traced, is asked for by itself. Those that cannot be told apart are left out."""
+    found: dict[tuple[Any, ...], list[CodeType]] = {}
+    codes = [code]
+    for each in codes:
+        codes += [constant for constant in each.co_consts if isinstance(constant, CodeType)]
+        if each.co_name == "<lambda>":
+            # Before Python 3.11, only lines are known.
+            starts = [at[0::2] for at in getattr(each, "co_positions", list)() if at[0] is not None and at[3]]
+            key = (each.co_firstlineno, each.co_varnames[: each.co_argcount], min(starts, default=None))
+            found.setdefault(key, []).append(each)
+    return {key: same[0] for key, same in found.items() if len(same) == 1}
+
+
 class MendedSource:
     """A file, as one module's, and what was done to it."""
 
@@ -50,6 +65,7 @@ class MendedSource:
         self.mended: MendedText | None = None
         # The file's own code objects in order, and for each the one to trace.
         self.originals: list[CodeType] = []
+        self.lambdas: dict[tuple[Any, ...], CodeType] = {}
         self.codes: dict[CodeType, CodeType] = {}
         try:
             self.source = mended_file.decoded(_read(file_name))
@@ -57,7 +73,9 @@ class MendedSource:
             self.trouble = "its source cannot be read"
             return
         try:
-            self.originals = list(_codes(mended_file.compile_text(self.source, file_name, flags)))
+            module = mended_file.compile_text(self.source, file_name, flags)
+            self.originals = list(_codes(module))
+            self.lambdas = _lambdas(module)
         except (SyntaxError, ValueError):
             self.trouble = "its source does not compile"
 
@@ -78,7 +96,7 @@ class MendedSource:
 
     def has(self, code: CodeType) -> bool:
         """Whether this is code of the file; what is traced may be mended already."""
-        return code in self.originals or code in self.codes.values()
+        return code in self.originals or code in self.lambdas.values() or code in self.codes.values()
 
     def mend(self, code: CodeType, place: Place, only: frozenset[str] | None) -> Mend | str:
         if self.trouble:
@@ -87,8 +105,10 @@ class MendedSource:
             return "the running code is not what its file compiles to; the file was changed, or another tool rewrote it"
         line = place.line
         names = self.substitutes | set(substitutes.names_for(place.gb_type))
+        times = self.lines.count(line)
         # A line that is mended twice: what is predicted in a guard that is checked.
-        more = self.lines.count(line) < (2 if only is None or only == {"speculate"} else 1)
+        is_checked = any(mend.kind == "check" and mend.line == line for mend in self.mends)
+        more = times == 0 or (times == 1 and is_checked and (only is None or only == {"speculate"}))
         if not more and names == self.substitutes and self.silent == self.known_silent:
             return f"mended, it still breaks: {place.gb_type}"
         lines = [*self.lines, line] if more else self.lines
@@ -149,6 +169,10 @@ class MendedSource:
         codes = {code: new for code, new in zip(self.originals, new_codes, strict=True) if code != new}
         if any(code.co_freevars != new.co_freevars for code, new in codes.items()):
             return "the mend would change what a closure holds"
+        new_lambdas = _lambdas(module)
+        for key, code in self.lambdas.items():
+            if key in new_lambdas and code.co_freevars == new_lambdas[key].co_freevars and code != new_lambdas[key]:
+                codes[code] = new_lambdas[key]
         known = {mend.site for mend in self.mends}
         for mend in mended.mends:
             if mend.kind == "postpone" and mend.site not in known:
