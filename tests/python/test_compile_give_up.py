@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import logging
 from typing import Any
 
 import pytest
@@ -81,6 +82,24 @@ def test_what_comes_behind_a_break_and_is_empty_is_left_to_python() -> None:
     assert "predicted wrongly" in compiled.report.left[0].reason
     # Two with a prediction, the one in front of the break, and two without an operation.
     assert compiled.report.graphs <= 5
+
+
+def is_counted(x: Any) -> Any:
+    return torch.stack([x.sum()] * int(x[0]))
+
+
+def test_dynamo_tells_of_the_program_and_not_of_us(caplog: pytest.LogCaptureFixture) -> None:
+    compiled = mended_compile(is_counted, backend="eager")
+    log = logging.getLogger("torch._dynamo.variables.tensor")
+    log.addHandler(caplog.handler)
+    try:
+        for i in range(12):
+            compiled(torch.tensor([1.0 + i * 7 % 5]))
+    finally:
+        log.removeHandler(caplog.handler)
+    told = [record.getMessage() for record in caplog.records if "capture_scalar_outputs" in record.getMessage()]
+    assert compiled.report.left and told
+    assert __file__ in told[0] and "_mending" not in told[0]
 
 
 def test_sizes_that_are_seldom_one_stay_symbols() -> None:

@@ -36,6 +36,7 @@ from graphmend._torch.breaks import (
     hangs_on_symbol,
     hits_limit,
     is_raise,
+    told_of_the_program,
     trial,
 )
 from graphmend._torch.compiling import changing_attributes, recompile_limit
@@ -304,7 +305,7 @@ class MendingCallback:
         forget_errors(convert)
         view = frame if traced is code else FrameView(frame, traced)
         # Counters stay the numbers that they are: Dynamo cannot hand on a text of one that may change.
-        with self._settings(code, may_change=False):
+        with told_of_the_program(), self._settings(code, may_change=False):
             return convert(view, cache_entry, frame_state)
 
     @contextlib.contextmanager

@@ -198,8 +198,8 @@ def _warned_before() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _uncollected() -> Iterator[None]:
-    """Inside, Python looks for no garbage: a tree has no cycles, and for its many nodes all objects of the process would
-    be gone through."""
+    """Inside, Python looks for no garbage: a tree has no cycles, and for its many nodes Python would go through all
+    objects of the process."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

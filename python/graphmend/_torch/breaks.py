@@ -128,6 +128,22 @@ def _marking_breaks() -> contextlib.AbstractContextManager[None]:
     return replaced((symbolic_convert, "is_forbidden", forbids))
 
 
+def told_of_the_program() -> contextlib.AbstractContextManager[None]:
+    """Inside, what Dynamo tells its user of a number that is read names the program's lines alone."""
+
+    def of_the_program(original: Any) -> Any:
+        return lambda: traceback.StackSummary([frame for frame in original() if not is_ours(frame.filename)])
+
+    def telling(original: Any) -> Any:
+        def told() -> None:
+            with replaced((torch._guards.TracingContext, "extract_stack", of_the_program)):
+                original()
+
+        return told
+
+    return replaced((TensorVariable, "_warn_capture_scalar_outputs", telling))
+
+
 @contextlib.contextmanager
 def captured(convert: Any, settings: Collection[str], fullgraph: bool) -> Iterator[None]:
     """What of a tensor's values become symbols, by Dynamo's own settings; of numbers `fullgraph=True` has them so."""
