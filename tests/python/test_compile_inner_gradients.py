@@ -249,3 +249,50 @@ def test_a_change_shows_in_what_shares_the_memory(backend: str) -> None:
     assert compiled.report.misses == 0
     both(changes_and_takes, compiled, shared)
     assert compiled.report.left == []
+
+
+def clipped(x: Any, weight: Any) -> Any:
+    moved = x.detach().clone().requires_grad_(True)
+    with torch.no_grad():
+        fixed = moved * weight
+    (gradient,) = torch.autograd.grad((moved * fixed).sum(), moved)
+    if gradient.norm() > 4:
+        print("clipped", int(gradient.norm()))
+        return gradient * 2
+    return gradient
+
+
+def limited(x: Any, weight: Any) -> Any:
+    count = int(weight.sum())
+    weight.mul_(2)
+    (gradient,) = torch.autograd.grad((x * x * weight).sum() * count, x)
+    return torch.stack([gradient] * int(gradient.abs().max()))
+
+
+@BACKENDS
+@pytest.mark.parametrize("function", [clipped, limited])
+def test_values_of_gradients_are_predicted(function: Callable[..., Any], backend: str) -> None:
+    compiled = mended_compile(function, backend=backend)
+    for size in (0.5, 0.5, 3.0, 0.5, 3.0, 3.0):
+        made = []
+        for each in (function, compiled):
+            x, weight = leaf(), torch.full((4,), size)
+            made.append((each(x, weight).tolist(), weight.tolist(), x.grad))
+        assert made[0] == made[1]
+    assert compiled.report.whole and compiled.report.misses < 6
+    assert "speculate" in {entry.mend for entry in compiled.report.mended}
+
+
+def test_values_of_gradients_under_hooks_are_read_by_python() -> None:
+    packed: list[Any] = []
+
+    def pack(tensor: Any) -> Any:
+        packed.append(tensor.shape)
+        return tensor
+
+    seen = []
+    for each in (clipped, mended_compile(clipped, backend="eager")):
+        with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+            seen.append((each(leaf(), torch.full((4,), 3.0)).tolist(), len(packed)))
+        packed.clear()
+    assert seen[0] == seen[1]

@@ -6,6 +6,7 @@ changed: what the graph changes of its inputs is changed in copies.
 
 import itertools
 import operator
+from collections.abc import Container
 from typing import Any
 
 import torch
@@ -15,6 +16,7 @@ from graphmend._mending.lift import MAX_COPIED_BYTES
 from graphmend._torch.device_asserts import is_on_device
 from graphmend._torch.graphs import is_torch_function, made_of
 from graphmend._torch.markers import marker_name
+from graphmend._torch.modes import saved_tensors_have_hooks
 from graphmend._torch.tensors import TorchDispatchMode, memory_of, random_state, set_random_state
 from graphmend._torch.tracing import real_input, traced_root
 
@@ -43,6 +45,8 @@ class Shadow:
         # Where in the graph memory was changed last; and the node that is being computed.
         self.changed: dict[int, int] = {}
         self.position = 0
+        # There are gradients among the values.
+        self.derives = False
 
     def value(self, node: torch.fx.Node) -> Any:
         """The value of the node; raises `ImpureError` where it cannot be told."""
@@ -51,9 +55,8 @@ class Shadow:
         # What is drawn here is drawn again by the graph. It may be another number; the graph compares.
         state = random_state()
         try:
-            with torch.no_grad(), _Watch(self):
-                while not self._has_computed(node):
-                    set_random_state(state)
+            while not self._has_computed(node):
+                set_random_state(state)
         except ImpureError as error:
             self.trouble = error.with_traceback(None)
             raise
@@ -67,15 +70,19 @@ class Shadow:
         return self.values[node]
 
     def _has_computed(self, node: torch.fx.Node) -> bool:
-        """Whether all went well; else it must be tried again, which ends when all that is changed is copied."""
+        """Whether all went well; else it must be tried again, which ends when all that is changed is copied, and what
+        gradients are taken of has a history."""
         before = [*itertools.takewhile(lambda each: each is not node, node.graph.nodes), node]
         # On a GPU, what stands behind a check that fails must not be computed.
         checks = list(filter(_is_check, before)) if any(map(is_on_device, before)) else []
         needed = {*made_of([node, *(each.args[-1] for each in checks)], before), *checks}
         try:
-            for self.position, each in enumerate(before):
-                if each in needed and each not in self.values:
-                    self.values[each] = self._run(each)
+            if not self.derives and any(each.target is torch.autograd.grad for each in needed):
+                self._derive()
+            with torch.set_grad_enabled(self.derives), _Watch(self):
+                for self.position, each in enumerate(before):
+                    if each in needed and each not in self.values or self.derives and _prepares_gradients(each, needed):
+                        self.values[each] = self._run(each)
         except _BeginAgainError:
             self.values.clear()
             self.given.clear()
@@ -83,6 +90,13 @@ class Shadow:
             self.copied = dict.fromkeys(self.copied)
             return False
         return True
+
+    def _derive(self) -> None:
+        """Computes what was computed so far anew, with a history."""
+        if saved_tensors_have_hooks():
+            raise ImpureError("it hangs on a gradient, and somebody watches what autograd saves")
+        self.derives = True
+        raise _BeginAgainError
 
     def change(self, tensor: torch.Tensor) -> None:
         """Says that a tensor is about to be changed by the node that is being computed."""
@@ -127,7 +141,8 @@ class Shadow:
         memory = memory_of(value)
         if memory not in self.copied:
             self.given.add(memory)
-            return value
+            # The program's own tensor may have hooks, and a history that is not in this graph.
+            return value.detach().requires_grad_(value.requires_grad) if self.derives else value
         storage = self.copied[memory]
         if storage is None:
             is_plain = type(value) in (torch.Tensor, torch.nn.Parameter) and value.layout == torch.strided
@@ -137,7 +152,15 @@ class Shadow:
                 raise ImpureError("it hangs on a large input that is changed")
             storage = self.copied[memory] = value.untyped_storage().clone()
         place = (value.storage_offset(), value.size(), value.stride())
-        return torch.empty(0, dtype=value.dtype, device=value.device).set_(storage, *place)
+        copy = torch.empty(0, dtype=value.dtype, device=value.device).set_(storage, *place)
+        return copy.requires_grad_(value.requires_grad) if self.derives else copy
+
+
+def _prepares_gradients(node: torch.fx.Node, needed: Container[torch.fx.Node]) -> bool:
+    """Whether a node, by whose value nothing is computed, decides what has a history."""
+    if node.target == "requires_grad_":
+        return node.args[0] in needed
+    return node.target is torch._C._set_grad_enabled
 
 
 def _is_check(node: torch.fx.Node) -> bool:
