@@ -81,7 +81,8 @@ class Shadow:
                 self._derive()
             with torch.set_grad_enabled(self.derives), _Watch(self):
                 for self.position, each in enumerate(before):
-                    if each in needed and each not in self.values or self.derives and _prepares_gradients(each, needed):
+                    is_new = each in needed and each not in self.values
+                    if is_new or (self.derives and _prepares_gradients(each, needed)):
                         self.values[each] = self._run(each)
         except _BeginAgainError:
             self.values.clear()
