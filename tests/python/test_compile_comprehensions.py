@@ -169,13 +169,13 @@ made_elsewhere: Any = lambda t: "many" if t.sum() > 3 else "few"  # noqa: E731
 by_name: Any = {"half": lambda t: t[: int(t.sum())], "all": lambda t: t.sum().item()}
 
 
-class Hooked(torch.nn.Module):
+class Hooked(torch.nn.Module):  # type: ignore[misc,unused-ignore]
     """What its lambdas do was written where nothing is traced."""
 
     def __init__(self) -> None:
         super().__init__()
         self.layer = torch.nn.Linear(2, 2)
-        self.rows = lambda t: [row * 2 for row in t[: int(t.abs().sum() > 4) + 1]]
+        self.rows: Any = lambda t: [row * 2 for row in t[: int(t.abs().sum() > 4) + 1]]
         self.layer.register_forward_hook(lambda _, given, made: print("made", tuple(made.shape), made.sum().item()))
         self.layer.register_forward_pre_hook(lambda _, given: print(f"given {given[0].sum():.2f}"))
 
