@@ -5,7 +5,6 @@ changed: what the graph changes of its inputs is changed in copies.
 """
 
 import itertools
-import operator
 from collections.abc import Container
 from typing import Any
 
@@ -18,7 +17,11 @@ from graphmend._torch.graphs import is_torch_function, made_of
 from graphmend._torch.markers import marker_name
 from graphmend._torch.modes import saved_tensors_have_hooks
 from graphmend._torch.tensors import TorchDispatchMode, memory_of, random_state, set_random_state
-from graphmend._torch.tracing import real_input, traced_root
+from graphmend._torch.tracing import real_input, traced_attribute
+
+
+# What they are given is computed once more in the backward, and here it is computed once.
+_CHECKPOINTED = (torch.ops.higher_order.tag_activation_checkpoint, torch.ops.higher_order.wrap_activation_checkpoint)
 
 
 class ImpureError(Exception):
@@ -111,10 +114,7 @@ class Shadow:
         if node.op == "placeholder":
             return self._given(real_input(node))
         if node.op == "get_attr":
-            try:
-                return self._given(operator.attrgetter(str(node.target))(traced_root()))
-            except AttributeError:
-                raise ImpureError("it hangs on what an operator does with functions") from None
+            return self._given(traced_attribute(str(node.target)))
         if _is_check(node):
             if self.values[node.args[-1]]:
                 raise FailsError("a check before it fails")
@@ -125,6 +125,14 @@ class Shadow:
         kwargs = torch.fx.map_arg(node.kwargs, self._operand)
         if node.op == "call_function" and is_torch_function(node.target):
             return node.target(*args, **kwargs)
+        if node.target in _CHECKPOINTED:
+            return args[0](*args[1:])
+        if node.target is torch.ops.higher_order.autograd_function_apply:
+            return node.target(*args, **kwargs)
+        if node.target is torch.ops.higher_order.cond:
+            return args[1 if args[0] else 2](*args[3])
+        if isinstance(node.target, torch._ops.HigherOrderOperator):
+            raise ImpureError("it hangs on what an operator does with functions")
         if node.op == "call_method":
             return getattr(args[0], str(node.target))(*args[1:], **kwargs)
         raise ImpureError("it hangs on a part of the graph that is not computed ahead")

@@ -6,13 +6,14 @@ Relies on `InstructionTranslator.current_tx` and on the `TracingContext`.
 import builtins
 import functools
 import logging
+import operator
 import os
 import sys
 import threading
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from types import CodeType
+from types import CodeType, SimpleNamespace
 from typing import Any, TypeVar
 
 import torch
@@ -220,10 +221,10 @@ def real_input(node: torch.fx.Node) -> Any:
     return value
 
 
-def traced_root() -> Any:
-    """Where the graph that is being traced finds its attributes."""
+def traced_attribute(name: str) -> Any:
+    """What the graph that is being traced has under a name: a tensor, or a function that an operator is given."""
     output = InstructionTranslator.current_tx().output
-    return torch.fx.GraphModule(output.nn_modules, torch.fx.Graph())
+    return operator.attrgetter(name)(SimpleNamespace(**output.nn_modules))
 
 
 def trace_attempt() -> object:
