@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,10 @@ class Example:
     inputs: str | None = None
     # The changed program does not break so any more.
     goes: bool = False
+    # Run plainly, the changed program gives what the first one gives.
+    same: bool = False
+    # The function that breaks is called by the one that is compiled.
+    is_inlined: bool = False
     # What is written for `...`.
     fill: str = ""
     # Dynamo's settings under which it breaks.
@@ -41,6 +46,12 @@ class Example:
     @property
     def decision(self) -> Decision:
         return next(decision for decision in DECISIONS if decision.number == self.number)
+
+    @property
+    def parameters(self) -> list[str]:
+        """The names of the parameters of `f`."""
+        head = re.search(r"^(?:async )?def f\((.*?)\)", self.source, re.MULTILINE)
+        return [text.partition("=")[0].strip() for text in head[1].split(",")] if head else []
 
     @property
     def line(self) -> int:
@@ -53,7 +64,7 @@ class Example:
 
     @property
     def spot(self) -> Spot:
-        return Spot(parse(self.source, strict=True), self.line, self.message)
+        return Spot(parse(self.source, strict=True), self.line, self.message, is_inlined=self.is_inlined)
 
     @property
     def change(self) -> Change | None:
@@ -89,11 +100,17 @@ def shown(change: Change | None) -> tuple[str, ...]:
 
 
 def applied(source: str, change: Change) -> str:
-    """The program with the change made; lines that may go anywhere go before what is compiled."""
+    """The program with the change made; lines that may go anywhere go before what is compiled.
+
+    Those of callers are left away.
+    """
     lines: list[str | None] = list(source.split("\n"))
     before: dict[int, list[str]] = {}
     compiled = next(index for index, line in enumerate(lines, 1) if line and line.startswith(("def f(", "class Net")))
+    is_elsewhere = change.where.endswith("is called")
     for row in change.rows:
+        if row.line is None and is_elsewhere:
+            continue
         if row.sign == "-":
             assert row.line is not None and lines[row.line - 1] == row.text
             lines[row.line - 1] = None

@@ -100,10 +100,35 @@ example(
 )
 ENGINE = "torch.autograd.Variable._execution_engine"
 example(
-    "GB0165", f"def f(x):\n    {ENGINE}.is_checkpoint_valid()\n    return x + 1\n", "_engine", inputs="torch.ones(3)"
+    "GB0165",
+    f"def f(x):\n    return x + int({ENGINE}.is_checkpoint_valid())\n",
+    "_engine",
+    "- def f(x):",
+    "+ def f(x, is_checkpoint_valid):",
+    f"-     return x + int({ENGINE}.is_checkpoint_valid())",
+    "+     return x + int(is_checkpoint_valid)",
+    f"+ f(x, {ENGINE}.is_checkpoint_valid())",
+    inputs="torch.ones(3)",
+    goes=True,
+    same=True,
 )
 example(
-    "GB0166", f"def f(x):\n    {ENGINE}.queue_callback(print)\n    return x + 1\n", "_engine", inputs="torch.ones(3)"
+    "GB0165",
+    f"def f(x):\n    {ENGINE}.is_checkpoint_valid()\n    return x + 1\n",
+    "_engine",
+    f"-     {ENGINE}.is_checkpoint_valid()",
+    inputs="torch.ones(3)",
+    goes=True,
+    same=True,
+)
+example(
+    "GB0166",
+    f"def f(x):\n    {ENGINE}.queue_callback(print)\n    return x + 1\n",
+    "_engine",
+    f"-     {ENGINE}.queue_callback(print)",
+    "+ print()",
+    inputs="torch.ones(3)",
+    goes=True,
 )
 example(
     "GB0225",

@@ -14,6 +14,12 @@ def added(number: str, text: str, *rows: str, head: str = "", message: str = "")
     example(number, f"{head}def f(x):\n    {text}\n    return x\n", text, *rows, message=message)
 
 
+def method(number: str, text: str, *rows: str, head: str = "", message: str = "") -> None:
+    """The line breaks in a module's `forward`."""
+    source = f"{head}class Net(torch.nn.Module):\n    def forward(self, x):\n        {text}\n        return x\n"
+    example(number, source, text, *rows, message=message)
+
+
 PARAMETER = ("w = torch.nn.Parameter(x * 2)", "- w = torch.nn.Parameter(x * 2)", "+ w = x * 2")
 
 added("GB0014", "y, _ = self.lstm(x)", "+ torch._dynamo.config.allow_rnn = True")
@@ -47,14 +53,44 @@ added(
 line("GB0097", "self.last.append(x)")
 line("GB0101", "HANDLE = x.register_hook(hook)", "- HANDLE = x.register_hook(hook)", "+ x.register_hook(hook)")
 line("GB0103", "y = mine.relu()")
-line("GB0121", 'self.register_buffer("seen", x)')
+method(
+    "GB0121",
+    'self.register_buffer("seen", x)',
+    '-         self.register_buffer("seen", x)',
+    '+ model.register_buffer("seen", x)',
+)
 line("GB0138", "ctx.save_for_backward(x)")
-line("GB0139", "ctx.mark_shared_storage((x, y))")
+line("GB0139", "ctx.set_materialize_grads(False)", "- ctx.set_materialize_grads(False)")
 KEY = "mp_subscript_impl: NNModuleVariable() TensorVariable()"
 line("GB0153", "y = self.layers[i](x)", "- y = self.layers[i](x)", "+ y = self.layers[int(i)](x)", message=KEY)
 line("GB0161", "y = x * self.scale")
-line("GB0177", "y = x * reader.size()")
-line("GB0194", "y = isinstance(slot, torch.Tensor)")
+added(
+    "GB0177",
+    "y = x * READER.size()",
+    "+ READER_SIZE = READER.size()",
+    "+ ",
+    "-     y = x * READER.size()",
+    "+     y = x * READER_SIZE",
+    head="from files import open_reader\n\nREADER = open_reader()\n\n",
+)
+example(
+    "GB0177",
+    "class Net(torch.nn.Module):\n    def __init__(self, reader):\n        super().__init__()\n"
+    "        self.reader = reader\n\n    def forward(self, x):\n        return x * self.reader.size()\n",
+    "return x",
+    "+         self.reader_size = self.reader.size()",
+    "-         return x * self.reader.size()",
+    "+         return x * self.reader_size",
+)
+example(
+    "GB0194",
+    "def f(x, slot, *, scale=1, **more):\n    is_set = isinstance(slot, torch.Tensor)\n    return x * is_set\n",
+    "isinstance",
+    "- def f(x, slot, *, scale=1, **more):",
+    "+ def f(x, slot, *, scale=1, is_set, **more):",
+    "-     is_set = isinstance(slot, torch.Tensor)",
+    "+ f(x, slot, scale=scale, is_set=isinstance(slot, torch.Tensor), **more)",
+)
 line("GB0202", "y = list(self.named_parameters(prefix))")
 line("GB0209", "keep = torch.autograd._unsafe_preserve_version_counter(x)")
 line("GB0211", "y = x * self.scale")
@@ -69,7 +105,14 @@ for number in ("GB0227", "GB0228", "GB0235", "GB0244"):
 line("GB0271", "Shared.scale = 2")
 line("GB0279", 'note = torch.fx.traceback.annotate({"stage": 1})')
 line("GB0281", "y = self.experts[index]", "- y = self.experts[index]", "+ y = self.experts[int(index)]", message=KEY)
-line("GB0358", "optimizer.step(closure)")
+example(
+    "GB0358",
+    "def f(optimizer, closure):\n    optimizer.step(closure)\n",
+    "optimizer.step",
+    "-     optimizer.step(closure)",
+    "+     optimizer.step()",
+    "+ closure()",
+)
 line("GB0361", "kernel.run(x, grid=(1,), warmup=True)")
 example(
     "GB0372",
@@ -91,7 +134,16 @@ example(
 )
 added("GB2861", "y = TABLE[PRICE]", *SLOT, head=PRICE, message="Decimal defines a C __hash__ that")
 line("GB3326", "block = create_1d_tma_descriptor(pointer, size, 64, 4)")
-line("GB3383", "options = Options(scale=2)")
+added(
+    "GB3383",
+    "options = Options(scale=2)",
+    "+ OPTIONS = Options(scale=2)",
+    "+ ",
+    "-     options = Options(scale=2)",
+    "+     options = OPTIONS",
+    head="from settings import Options\n\n",
+    message="<class 'settings.Options'>",
+)
 line("GB4197", "y = (x + 1).share_memory_()", "- y = (x + 1).share_memory_()", "+ y = (x + 1)")
 line("GB4778", "y = lambda z: z + x")
 line(
@@ -101,7 +153,15 @@ line(
     "+ y = x + self.bias.to(x.device)",
     message="call_function <built-in function add>",
 )
-line("GB5458", "y = x * Shared.scale")
+added(
+    "GB5458",
+    "y = x * Shared.scale",
+    "+ SHARED_SCALE = Shared.scale",
+    "+ ",
+    "-     y = x * Shared.scale",
+    "+     y = x * SHARED_SCALE",
+    head="from settings import Shared\n\n",
+)
 line("GB5748", "y = torch.autograd.grad(x.sum(), edge)")
 example(
     "GB7324",

@@ -16,7 +16,13 @@ example(
     "import functools\n\nclass Reader:\n    __getattr__ = functools.partial(lambda name: 2)\n\nREADER = Reader()\n"
     "\ndef f(x):\n    return x * READER.scale\n",
     "READER.scale",
+    "+ READER_SCALE = READER.scale",
+    "+ ",
+    "-     return x * READER.scale",
+    "+     return x * READER_SCALE",
     inputs=ONES,
+    goes=True,
+    same=True,
 )
 example(
     "GB0257",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .examples import Example, load, shown
+from .examples import Example, load
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "decisions.md"
 
@@ -38,10 +38,11 @@ def page() -> str:
 def _section(example: Example) -> str:
     decides, to_do = example.sentences
     change = example.change
-    where = f"{change.where[0].upper()}{change.where[1:]}:\n\n" if change and change.where else ""
-    code = "\n".join(shown(change)) if change else example.line_text.strip()
-    kind = "diff" if change else "python"
+    parts = change.parts() if change else []
+    blocks = [f"```diff\n{chr(10).join(f'{row.sign} {row.text}' for row in rows)}\n```" for _, rows in parts]
+    heads = [f"{where[0].upper()}{where[1:]}:\n\n" if where else "" for where, _ in parts]
+    code = "\n\n".join(map(str.__add__, heads, blocks)) or f"```python\n{example.line_text.strip()}\n```"
     return (
         f"\n## {example.number}: {example.decision.gb_type.replace('`', '').strip()}\n\n"
-        f"You decide {decides}.\n\nTo do: {to_do}.\n\n{where}```{kind}\n{code}\n```\n"
+        f"You decide {decides}.\n\nTo do: {to_do}.\n\n{code}\n"
     )

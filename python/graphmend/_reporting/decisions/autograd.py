@@ -17,6 +17,7 @@ from graphmend._reporting.changes_elsewhere import (
     remove_jvp,
     retain_first_graph,
 )
+from graphmend._reporting.changes_outside import after_backward, closure_before, first_of, passed_in
 from graphmend._reporting.decisions.decision import Decision
 from graphmend._reporting.spot import attribute, call, in_function, is_method_call, keyword, method, of_kind
 from graphmend._tree import Node
@@ -102,6 +103,7 @@ DECISIONS = (
         "whether the backward pass needs what {it} asks of the context",
         "keep to `save_for_backward`, `mark_dirty`, `mark_non_differentiable` and attributes of `ctx`",
         method(),
+        remove_statement,
     ),
     Decision(
         "GB0140",
@@ -133,6 +135,7 @@ DECISIONS = (
         "whether the compiled part needs {it} of autograd's engine",
         "ask the engine outside of the compiled part, or in a hook; inside, only `queue_callback` is known",
         method(),
+        first_of(remove_statement, passed_in),
     ),
     Decision(
         "GB0166",
@@ -141,6 +144,7 @@ DECISIONS = (
         "call it after `backward` in plain Python; to keep the queue, compile the backward pass as well "
         "(`torch._dynamo.config.compiled_autograd`) with `fullgraph=True`",
         method("queue_callback"),
+        after_backward,
     ),
     Decision(
         "GB0209",
@@ -203,6 +207,7 @@ DECISIONS = (
         "whether a parameter has to change in the same graph before {it}",
         "run what changes it (a closure, an in-place write) before, and compile the step of the optimizer by itself",
         method("step"),
+        closure_before,
     ),
     Decision(
         "GB0372",

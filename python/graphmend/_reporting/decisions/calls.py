@@ -1,6 +1,7 @@
 """Decisions about what is called: opaque functions, contexts, generators, kernels, collectives."""
 
 from graphmend._reporting.changes import grid_of_one, limited, wait_at_once
+from graphmend._reporting.changes_outside import around_call, outside
 from graphmend._reporting.decisions.decision import Decision
 from graphmend._reporting.spot import call, call_of_function, is_call, keyword, loop, method, started_kernel
 
@@ -23,6 +24,8 @@ DECISIONS = (
         "whether {it} has to be entered in the compiled part",
         "put the `with` around the call of the compiled part, or make the context manager by `contextlib` in Python, "
         "so that it can be traced",
+        lambda spot: spot.only(lambda node: node.kind == "With" and node.line == spot.line),
+        around_call,
     ),
     Decision(
         "GB0147",
@@ -30,6 +33,7 @@ DECISIONS = (
         "what the object that {it} calls is for: to compute, or to talk to the outside",
         _OPAQUE,
         call_of_function,
+        outside,
     ),
     Decision(
         "GB0148",
@@ -37,6 +41,7 @@ DECISIONS = (
         "whether {it} has to be called in the compiled part, although tracing it would change what it does",
         _OPAQUE,
         call_of_function,
+        outside,
     ),
     Decision(
         "GB0172",
@@ -52,6 +57,7 @@ DECISIONS = (
         "whether the method of C behind {it} has to be called in the compiled part",
         _OPAQUE,
         method(),
+        outside,
     ),
     Decision(
         "GB0216",

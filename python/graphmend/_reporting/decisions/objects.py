@@ -2,6 +2,7 @@
 
 from graphmend._reporting.changes import as_dict, same_object
 from graphmend._reporting.changes_elsewhere import allow_slot
+from graphmend._reporting.changes_outside import outside, read_above, read_once
 from graphmend._reporting.decisions.decision import Decision
 from graphmend._reporting.spot import attribute, call, call_of_class, comparison_of
 
@@ -37,6 +38,7 @@ DECISIONS = (
         "whether the type has to be asked for in {it}, of an object that is made in C",
         "ask before the compiled part and pass the answer in",
         call("isinstance"),
+        outside,
     ),
     Decision(
         "GB0198",
@@ -57,6 +59,7 @@ DECISIONS = (
         "whether the object's `__getattr__`, which {it} runs, has to be something else than a Python function",
         "define `__getattr__` with `def` in its class, or read the attribute before the compiled part",
         attribute(),
+        read_once,
     ),
     Decision(
         "GB0257",
@@ -98,6 +101,7 @@ DECISIONS = (
         "whether what {it} gets has to be validated in the compiled part",
         "make the object before and pass it in, or use a dataclass of the standard library inside",
         call_of_class,
+        read_above,
     ),
     Decision(
         "GB4271",
@@ -124,6 +128,7 @@ DECISIONS = (
         "whether reading {it} from the class has to run the metaclass's `__getattribute__`",
         "read it from the class before the compiled part, or give the metaclass a property for it",
         attribute(),
+        read_once,
     ),
     Decision(
         "GB9316",

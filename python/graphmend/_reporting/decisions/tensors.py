@@ -14,6 +14,7 @@ from graphmend._reporting.changes import (
     write_into,
 )
 from graphmend._reporting.changes_elsewhere import jagged, register_shape
+from graphmend._reporting.changes_outside import moved_before, passed_in, passed_in_dense
 from graphmend._reporting.decisions.decision import Decision
 from graphmend._reporting.spot import attribute, call, call_of_class, comparison_of, method, of_kind, operator_call
 
@@ -38,6 +39,7 @@ DECISIONS = (
         "whether {it} has to work on a sparse tensor",
         "pass the tensor in as `to_dense()` if it fits, or pass its indices and values in as tensors of their own",
         method(),
+        passed_in,
     ),
     Decision(
         "GB0016",
@@ -115,6 +117,7 @@ DECISIONS = (
         "whether the sparse tensor has to change its size by {it} in the compiled part",
         "resize it before the compiled part, or make a new one of the size it needs",
         method("sparse_resize_"),
+        moved_before,
     ),
     Decision(
         "GB0130",
@@ -122,6 +125,7 @@ DECISIONS = (
         "whether the sparse tensor has to be emptied by {it} in the compiled part",
         "make an empty one of that size before the compiled part, in place of clearing this one",
         method("sparse_resize_and_clear_"),
+        moved_before,
     ),
     Decision(
         "GB0163",
@@ -129,6 +133,7 @@ DECISIONS = (
         "whether the compiled part needs what {it} tells of the subclass's tensor",
         "read it before the compiled part, and pass it in",
         attribute(),
+        passed_in,
     ),
     Decision(
         "GB0164",
@@ -183,6 +188,7 @@ DECISIONS = (
         "whether the sparse tensor of {it} has to be made in the compiled part",
         "make it before and keep it, or work with its indices and values (`index_add`, `scatter_add`) on dense ones",
         call(),
+        passed_in_dense,
     ),
     Decision(
         "GB4197",
