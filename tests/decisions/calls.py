@@ -60,7 +60,12 @@ example(
     "GB0055",
     "class Thing:\n    pass\n\ndef f(x):\n    return torch.add(x, Thing())\n",
     "torch.add",
+    "-     return torch.add(x, Thing())",
+    "+     return torch.add(x, ...)",
+    message="call_function args: TensorVariable() UserDefinedObjectVariable(Thing) ",
     inputs=ONES,
+    goes=True,
+    fill="2",
 )
 FETCH = "async def fetch(x):\n    return x\n\n"
 example(
@@ -175,7 +180,11 @@ example(
     "import contextlib\n\n@contextlib.contextmanager\ndef scope(x):\n    yield x\n\n"
     "def f(x):\n    return scope(x + 1)\n",
     "return scope",
+    "-     return scope(x + 1)",
+    "+     return x + 1",
+    "+ scope(f(x))",
     inputs=ONES,
+    goes=True,
 )
 example(
     "GB4297",

@@ -231,6 +231,10 @@ def f(x):
     return x + y.shape
 """,
     "y.shape",
+    "-     return x + y.shape",
+    "+     return x + Mine.shape",
+    goes=True,
+    same=True,
     inputs="torch.ones(3)",
 )
 example(

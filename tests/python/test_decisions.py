@@ -222,7 +222,8 @@ def test_a_program_that_breaks_so(example: Example, tmp_path: Path, monkeypatch:
 
 
 def inputs_of(example: Example, program: Any) -> tuple[Any, ...]:
-    return eval(f"({example.inputs},)", vars(program))
+    values: tuple[Any, ...] = eval(f"({example.inputs},)", vars(program))
+    return values
 
 
 def asked(example: Example, changed: Any, function: Any = None) -> Any:

@@ -169,8 +169,10 @@ def _passed_in(spot: Spot, node: Node, text: str) -> Change | None:
         edit = replace(node, name)
     if edit is None:
         return None
-    added_edit, argument = add_parameter(function, name, text)
-    edits = [added_edit, edit, *_plain(function, node)]
+    parameter, argument = add_parameter(function, name, text)
+    edits = [parameter, edit, *_without_async(function)]
+    if _waits(function, node):
+        return None
     return along(changed(spot.tree, edits), f"where `{defined_name(function)}` is called", call_of(function, argument))
 
 
@@ -185,18 +187,18 @@ def _is_only_name(function: Node, statement: Node) -> bool:
     return target.kind == "Name" and len(bindings(function, target.text)) == 1
 
 
-def _plain(function: Node, node: Node) -> list[Edit]:
-    """What takes `async` from a function that does not wait for anything else."""
-    first = function.first_token
-    others = [
-        each
+def _waits(function: Node, node: Node) -> bool:
+    """Whether the function waits for something else."""
+    return any(
+        (each.kind == "Await" or each.first_token.text == "async") and each not in (node, function)
         for each in function.walk()
-        if (each.kind == "Await" or each.first_token.text == "async") and each not in (node, function)
-    ]
-    is_inside = any(each.kind == "Body" and each.end >= node.end for each in function.children)
-    if first.text != "async" or others or not is_inside:
-        return []
-    return [(first.start, function.tokens[1].start, "")]
+        if each.kind != "Body"
+    )
+
+
+def _without_async(function: Node) -> list[Edit]:
+    first, second = function.tokens[:2]
+    return [(first.start, second.start, "")] if first.text == "async" else []
 
 
 def moved_before(spot: Spot, node: Node) -> Change | None:
@@ -242,7 +244,7 @@ def around_call(spot: Spot, node: Node) -> Change | None:
     function = compiled_function(spot, node)
     body = function.children[-1].children if function else []
     others = [each for each in body if each != node and each.kind != "Pass" and not is_text(each)]
-    if function is None or others or not is_at_top(function, node):
+    if function is None or others or not is_at_top(function, node) or _waits(function, node):
         return None
     if not all(len(each.children) == 1 and known_to_callers(spot, function, each.children[0]) for each in items):
         return None
@@ -255,7 +257,7 @@ def around_call(spot: Spot, node: Node) -> Change | None:
     lines = text[line_start(text, inner[0].start) : inner[-1].end].split("\n")
     less = len(indents[1] or "") - len(indents[0] or "")
     new = "\n".join(line[less:] if not line[:less].strip() else line for line in lines)
-    edits: list[Edit] = [(line_start(text, node.start), node.end, new), *_plain(function, node)]
+    edits: list[Edit] = [(line_start(text, node.start), node.end, new), *_without_async(function)]
     head = text[node.start : node.children[-1].start]
     return along(
         changed(spot.tree, edits),

@@ -182,6 +182,11 @@ def asynchronous(spot: Spot) -> Node | None:
     return spot.only(lambda node: node.kind == "Await" or (node.kind == "With" and node.first_token.text == "async"))
 
 
+def outer_call(spot: Spot) -> Node | None:
+    """Finds the only call that is no part of another one."""
+    return spot.only(lambda node: is_call(node) and enclosing(node, "Call") is None)
+
+
 def started_kernel(spot: Spot) -> Node | None:
     """Finds `kernel[grid]` of `kernel[grid](...)`."""
     started = spot.only(lambda node: is_call(node) and node.children[0].kind == "Subscript")
@@ -201,6 +206,12 @@ def _call_in_message(spot: Spot, pattern: str) -> Node | None:
 def call_of_class(spot: Spot) -> Node | None:
     """Finds the call of the class that the message names."""
     return _call_in_message(spot, r"<class '[^']*?(\w+)'>")
+
+
+def made_class(spot: Spot) -> Node | None:
+    """Finds the only call in the function around of the class that the message says is made there."""
+    named = re.search(r"Class: (\w+)", spot.message)
+    return in_function(lambda spot: None, lambda node: is_call(node, named[1]))(spot) if named else None
 
 
 def call_of_function(spot: Spot) -> Node | None:

@@ -2,8 +2,10 @@
 
 from graphmend._reporting.changes import grid_of_one, limited, wait_at_once
 from graphmend._reporting.changes_outside import around_call, outside
+from graphmend._reporting.changes_returned import made_by_caller
+from graphmend._reporting.changes_values import by_grid, context_in_place, fill_object
 from graphmend._reporting.decisions.decision import Decision
-from graphmend._reporting.spot import call, call_of_function, is_call, keyword, loop, method, started_kernel
+from graphmend._reporting.spot import call, call_of_function, is_call, keyword, loop, method, outer_call, started_kernel
 
 _OPAQUE = (
     "if it only talks to the outside, declare it by `graphmend.effect` or the setting `effects`; if it computes on "
@@ -15,8 +17,9 @@ DECISIONS = (
         "GB0055",
         "Failed to convert args/kwargs to proxy",
         "which tensors and numbers of the object that {it} passes the operator needs",
-        "pass those in place of the object; an operator takes tensors, numbers, and lists of them",
-        call(),
+        "pass those in place of the object, for `...`; an operator takes tensors, numbers, and lists of them",
+        outer_call,
+        fill_object,
     ),
     Decision(
         "GB0142",
@@ -73,6 +76,7 @@ DECISIONS = (
         "which operations the note in {it} is for",
         "enter `annotate` in a `with` around them, with nothing that breaks inside, and do not keep it",
         call("annotate"),
+        context_in_place,
     ),
     Decision(
         "GB0361",
@@ -81,6 +85,7 @@ DECISIONS = (
         "start it as `kernel[grid](arguments)` without hooks and other options, or wrap the start by "
         "`torch.library.triton_op`",
         call(),
+        by_grid,
     ),
     Decision(
         "GB2533",
@@ -88,6 +93,7 @@ DECISIONS = (
         "where the context of {it} is to be entered: inside of the compiled part, or by its caller",
         "enter it by `with` inside, or return what it is made of, and make it outside",
         call(),
+        made_by_caller,
     ),
     Decision(
         "GB2549",
