@@ -28,6 +28,8 @@ class Example:
     source: str
     at: str
     rows: tuple[str, ...] = ()
+    # What of the line broke; without it the columns are not known.
+    part: str = ""
     # What Dynamo says, as far as the change needs it.
     message: str = ""
     # Where the program runs: an expression for the arguments.
@@ -64,7 +66,9 @@ class Example:
 
     @property
     def spot(self) -> Spot:
-        return Spot(parse(self.source, strict=True), self.line, self.message, is_inlined=self.is_inlined)
+        at = self.line_text.index(self.part) if self.part else None
+        end = at + len(self.part) if at is not None else None
+        return Spot(parse(self.source, strict=True), self.line, self.message, at, end, self.is_inlined)
 
     @property
     def change(self) -> Change | None:

@@ -122,10 +122,11 @@ example(
 added(
     "GB0177",
     "y = x * READER.size()",
-    "+ READER_SIZE = READER.size()",
-    "+ ",
+    "- def f(x):",
+    "+ def f(x, size):",
     "-     y = x * READER.size()",
-    "+     y = x * READER_SIZE",
+    "+     y = x * size",
+    "+ f(x, READER.size())",
     head="from files import open_reader\n\nREADER = open_reader()\n\n",
 )
 example(
@@ -133,9 +134,21 @@ example(
     "class Net(torch.nn.Module):\n    def __init__(self, reader):\n        super().__init__()\n"
     "        self.reader = reader\n\n    def forward(self, x):\n        return x * self.reader.size()\n",
     "return x",
-    "+         self.reader_size = self.reader.size()",
+    "-     def forward(self, x):",
+    "+     def forward(self, x, size):",
     "-         return x * self.reader.size()",
-    "+         return x * self.reader_size",
+    "+         return x * size",
+    "+ model(x, model.reader.size())",
+)
+example(
+    "GB0256",
+    "class Net(torch.nn.Module):\n    def __init__(self, reader):\n        super().__init__()\n"
+    "        self.reader = reader\n\n    def forward(self, x):\n        return x * self.reader.scale\n",
+    "return x",
+    "+         self.reader_scale = self.reader.scale",
+    "-         return x * self.reader.scale",
+    "+         return x * self.reader_scale",
+    part="self.reader.scale",
 )
 example(
     "GB0194",

@@ -95,7 +95,7 @@ def without_getattribute(spot: Spot, node: Node) -> Change | None:
     """`__getattribute__` becomes a property where it makes one attribute; it goes where it gives the usual ones."""
     method = _only_member(spot, "__getattribute__")
     parameters = method.children[0].children if method else []
-    if method is None or len(parameters) != 2 or any(each.kind == "Parameter" for each in parameters[0].children):
+    if method is None or method.children[0].kind != "Parameters" or len(parameters) != 2:
         return None
     *first, last = method.children[-1].children
     own, name = (each.first_token.text for each in parameters)
@@ -168,8 +168,8 @@ def test_within(spot: Spot, node: Node) -> Change | None:
     text = value.text
     for each in reversed([each for each in value.walk() if each.kind == "Name" and each.text == own]):
         text = text[: each.start - value.start] + node.text + text[each.end - value.start :]
-    is_negated = node.parent is not None and node.parent.kind == "UnaryOp"
-    return changed(spot.tree, [replace(node, f"({text})" if is_negated and value.kind == "BoolOp" else text)])
+    is_loose = value.kind in ("BoolOp", "IfExp", "NamedExpr")
+    return changed(spot.tree, [replace(node, f"({text})" if is_loose else text)])
 
 
 def through_class(spot: Spot, node: Node) -> Change | None:
@@ -177,7 +177,8 @@ def through_class(spot: Spot, node: Node) -> Change | None:
     attribute = node.children[0] if node.kind == "Call" else node
     if attribute.kind != "Attribute" or not receiver(attribute):
         return None
-    member = _only_member(spot, last_name(attribute))
+    named = re.search(r"of type <class '[^']*?(\w+)'>", spot.message)
+    member = _only_member(spot, last_name(attribute), named[1] if named else "")
     owner = enclosing(member, "ClassDef") if member else None
     if member is None or owner is None or top_of(owner) != owner:
         return None

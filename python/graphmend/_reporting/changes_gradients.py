@@ -3,9 +3,11 @@
 In and out: as in `changes`.
 """
 
+from functools import partial
+
 from graphmend._reporting.changes import bracketed
 from graphmend._reporting.edits import Change, Edit, changed, delete_argument, delete_statement, replace
-from graphmend._reporting.names import bindings, parameter_names
+from graphmend._reporting.names import bindings, is_written, parameter_names
 from graphmend._reporting.spot import (
     Spot,
     defined_name,
@@ -25,11 +27,13 @@ _RANDOM = ("random_", "normal_", "uniform_", "exponential_", "cauchy_", "geometr
 
 
 def by_apply(spot: Spot, node: Node) -> Change | None:
-    """`A.forward(ctx, a)` becomes `A.apply(a)`, for the class around the line and its only such call."""
+    """`A.forward(ctx, a)` becomes `A.apply(a)`, for the class around the line; only one such call, in no class."""
     owner = enclosing(node, "ClassDef")
     name = f"{defined_name(owner)}.forward" if owner else ""
     calls = [each for each in spot.every("Call") if each.children[0].text == name]
-    if owner is None or len(calls) != 1 or not positional(calls[0]) or positional(calls[0])[0].kind == "Starred":
+    if owner is None or len(calls) != 1 or enclosing(calls[0], "ClassDef") is not None:
+        return None
+    if not positional(calls[0]) or positional(calls[0])[0].kind == "Starred":
         return None
     apply = replace(calls[0].children[0], f"{defined_name(owner)}.apply")
     return changed(spot.tree, [apply, delete_argument(calls[0], positional(calls[0])[0])])
@@ -43,12 +47,19 @@ def new_tensor(spot: Spot, node: Node) -> Change | None:
     if function is None or mark is None or mark.children != marks:
         return None
     names = [value.text for value in positional(marks[0])]
-    if not set(names) <= set(parameter_names(function)) or any(len(bindings(function, name)) > 1 for name in names):
+    if not set(names) <= set(parameter_names(function)) or any(map(partial(_is_changed, function), names)):
         return None
     edits: list[Edit | None] = [delete_statement(mark)]
     edits += [_out_of_place(each) for each in function.walk() if _is_in_place(each, names)]
     known = [edit for edit in edits if edit is not None]
     return changed(spot.tree, known) if len(known) == len(edits) > 1 else None
+
+
+def _is_changed(function: Node, name: str) -> bool:
+    """Whether it is changed otherwise than by a method: by an assignment, or by a function that works in place."""
+    calls = [each for each in function.walk() if is_call(each) and last_name(each.children[0]).endswith("_")]
+    is_passed = any(value.text == name for each in calls for value in positional(each))
+    return is_passed or len(bindings(function, name)) > 1 or is_written(function, name)
 
 
 def _is_in_place(node: Node, names: list[str]) -> bool:
@@ -70,6 +81,9 @@ def tensor_of_edge(spot: Spot, node: Node) -> Change | None:
     """`get_gradient_edge(a)` becomes `a`, where the file makes its only edge."""
     edges = [each for each in spot.every("Call") if is_call(each, "get_gradient_edge")]
     if len(edges) != 1 or len(edges[0].children) != 2 or positional(edges[0])[0].kind == "Starred":
+        return None
+    kept = statement_of(edges[0]).children[0]
+    if any(each.kind == "Attribute" and each.children[0].text == kept.text for each in spot.every("Attribute")):
         return None
     return changed(spot.tree, [replace(edges[0], bracketed(positional(edges[0])[0]))])
 

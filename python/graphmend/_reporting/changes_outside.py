@@ -29,7 +29,7 @@ from graphmend._reporting.names import (
     start_of,
     top_of,
 )
-from graphmend._reporting.signatures import add_parameter, call_of
+from graphmend._reporting.signatures import add_parameter, call_of, called, for_callers
 from graphmend._reporting.spot import (
     Spot,
     defined_name,
@@ -71,6 +71,9 @@ def read_above(spot: Spot, node: Node) -> Change | None:
         if node.parent.kind == "Call" and node.parent.children[0] == node:
             break
         node = node.parent
+    statement = statement_of(node)
+    if statement.kind == "Assign" and is_written(functions_around(node)[-1], statement.children[0].text):
+        return None
     base = root_name(node)
     short = _short_name(node)
     name = new_name(spot, f"{base}_{short}".upper() if base and base != short else short.upper())
@@ -107,9 +110,12 @@ read_once = first_of(read_above, read_in_init)
 
 
 def compiled_function(spot: Spot, node: Node) -> Node | None:
-    """The function around, if its callers can do something for it: it is no method, and nothing inlines it."""
+    """The function around, or `forward`, if its callers can do something for it: nothing inlines it."""
     around = functions_around(node)
-    if len(around) != 1 or spot.is_inlined or around[0].parent is None or around[0].parent.kind != "Module":
+    if len(around) != 1 or spot.is_inlined:
+        return None
+    owner = enclosing(around[0], "ClassDef")
+    if top_of(around[0]) != (owner or around[0]) or (owner and defined_name(around[0]) != "forward"):
         return None
     marks = [each.children[0] for each in around[0].children if each.kind == "Decorator"]
     is_seen = all(last_name(each.children[0] if each.kind == "Call" else each) == "compile" for each in marks)
@@ -169,17 +175,17 @@ def _passed_in(spot: Spot, node: Node, text: str) -> Change | None:
         edit = replace(node, name)
     if edit is None:
         return None
-    parameter, argument = add_parameter(function, name, text)
+    parameter, argument = add_parameter(function, name, for_callers(function, text))
     edits = [parameter, edit, *_without_async(function)]
     if _waits(function, node):
         return None
-    return along(changed(spot.tree, edits), f"where `{defined_name(function)}` is called", call_of(function, argument))
+    return along(changed(spot.tree, edits), f"where {called(function)}", call_of(function, argument))
 
 
 def is_at_top(function: Node | None, node: Node) -> bool:
     """Whether it runs once in each call: in the function's own block, in no loop and no branch."""
     body = statement_of(node).parent
-    return function is not None and body is not None and body.parent == function
+    return function is not None and body is not None and body.parent == function and statement_of(node).kind != "While"
 
 
 def _is_only_name(function: Node, statement: Node) -> bool:
@@ -214,28 +220,7 @@ def moved_before(spot: Spot, node: Node) -> Change | None:
     edit = delete_statement(statement)
     if edit is None or any(own & free_names(each) for each in earlier):
         return None
-    return along(changed(spot.tree, [edit]), f"before `{defined_name(function)}` is called", node.text)
-
-
-def before_module(spot: Spot, node: Node) -> Change | None:
-    """`self.f(…)` as a statement of a method becomes `model.f(…)`, before the module is called."""
-    around = functions_around(node)
-    statement = statement_of(node)
-    if len(around) != 1 or enclosing(around[0], "ClassDef") is None or statement.children != [node]:
-        return None
-    own = {"self", *parameter_names(around[0])}
-    names = free_names(node)
-    is_known = all(name in own or is_global(spot, around[0], name) for name in names)
-    edit = delete_statement(statement)
-    if edit is None or not is_known or not node.text.startswith("self.") or not is_at_top(around[0], node):
-        return None
-    if any(len(bindings(around[0], name)) > 1 for name in names) or "self" in _all_names(node.children[1:]):
-        return None
-    return along(changed(spot.tree, [edit]), "before the module (here `model`) is called", f"model{node.text[4:]}")
-
-
-def _all_names(nodes: list[Node]) -> set[str]:
-    return {name for node in nodes for name in free_names(node)}
+    return along(changed(spot.tree, [edit]), f"before {called(function)}", for_callers(function, node.text))
 
 
 def around_call(spot: Spot, node: Node) -> Change | None:
@@ -261,8 +246,8 @@ def around_call(spot: Spot, node: Node) -> Change | None:
     head = text[node.start : node.children[-1].start]
     return along(
         changed(spot.tree, edits),
-        f"where `{defined_name(function)}` is called",
-        f"{head}:",
+        f"where {called(function)}",
+        f"{for_callers(function, head)}:",
         f"    {call_of(function)}",
     )
 
@@ -288,11 +273,21 @@ def closure_before(spot: Spot, node: Node) -> Change | None:
     if function is None or len(values) != 1 or values[0].kind not in ("Name", "Attribute"):
         return None
     is_alone = statement.kind == "ExprStatement" and statement.children == [node] and is_at_top(function, node)
-    if not is_alone or not known_to_callers(spot, function, values[0]):
+    is_first = all(is_text(each) for each in function.children[-1].children if each.end <= statement.start)
+    # That one calls it several times.
+    is_lbfgs = any(last_name(each) == "LBFGS" for each in spot.every("Name", "Attribute"))
+    if is_lbfgs or not is_first or not is_alone or not known_to_callers(spot, function, values[0]):
         return None
     change = changed(spot.tree, [replace(values[0], "")])
-    return along(change, f"before `{defined_name(function)}` is called", f"{values[0].text}()")
+    return along(change, f"before {called(function)}", f"{for_callers(function, values[0].text)}()")
 
 
-# What does not have to run in the compiled part, where that does not change what it gives.
-outside = first_of(read_once, moved_before, passed_in)
+def made_above(spot: Spot, node: Node) -> Change | None:
+    """As `read_above`, for an object that Dynamo says is made of a class, of plain numbers and texts."""
+    values = positional(node)
+    is_plain = len(values) == len(node.children) - 1 and all(each.kind in ("Number", "String") for each in values)
+    return read_above(spot, node) if is_plain and values and "function `<class '" in spot.message else None
+
+
+# What does not have to run in the compiled part.
+outside = first_of(made_above, moved_before, passed_in)

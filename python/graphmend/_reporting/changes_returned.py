@@ -6,8 +6,8 @@ In and out: as in `changes`.
 from graphmend._reporting.changes_outside import compiled_function
 from graphmend._reporting.edits import Change, along, changed, replace
 from graphmend._reporting.names import bindings, free_names, is_global
-from graphmend._reporting.signatures import call_of
-from graphmend._reporting.spot import Spot, defined_name, enclosing, positional, statement_of
+from graphmend._reporting.signatures import call_of, called
+from graphmend._reporting.spot import Spot, enclosing, positional, statement_of
 from graphmend._tree import Node
 
 _PLAIN = ("Name", "Attribute", "Call", "BinOp", "Subscript", "UnaryOp")
@@ -22,9 +22,8 @@ def made_by_caller(spot: Spot, node: Node) -> Change | None:
         return None
     if not all(is_global(spot, function, name) for name in free_names(node.children[0])):
         return None
-    where = f"where `{defined_name(function)}` is called"
     change = changed(spot.tree, [replace(node, values[0].text)])
-    return along(change, where, f"{node.children[0].text}({call_of(function)}{place})")
+    return along(change, f"where {called(function)}", f"{node.children[0].text}({call_of(function)}{place})")
 
 
 def function_by_caller(spot: Spot, node: Node) -> Change | None:
@@ -35,7 +34,7 @@ def function_by_caller(spot: Spot, node: Node) -> Change | None:
     own = sorted(name for name in free_names(node) if bindings(function, name))
     statement = statement_of(node)
     place = _returned(node)
-    if len(own) != 1 or any(len(bindings(function, name)) > 1 for name in own):
+    if len(own) != 1 or own[0] == "self" or any(len(bindings(function, name)) > 1 for name in own):
         return None
     made = node
     if place is None and statement.kind == "Assign" and statement.children[1:] == [node]:
@@ -43,9 +42,8 @@ def function_by_caller(spot: Spot, node: Node) -> Change | None:
         made = statement
     if place is None:
         return None
-    where = f"where `{defined_name(function)}` is called"
     change = changed(spot.tree, [replace(node, own[0])])
-    return along(change, where, f"{own[0]} = {call_of(function)}{place}", made.text)
+    return along(change, f"where {called(function)}", f"{own[0]} = {call_of(function)}{place}", made.text)
 
 
 def _returned(node: Node) -> str | None:

@@ -1,10 +1,11 @@
 """A function's parameters and the calls of it. In: its node. Out: one parameter more, and the text of a call."""
 
 import itertools
+import re
 
 from graphmend._reporting.edits import Edit
-from graphmend._reporting.names import parameters
-from graphmend._reporting.spot import code_tokens, defined_name
+from graphmend._reporting.names import parameter_names, parameters
+from graphmend._reporting.spot import code_tokens, defined_name, enclosing
 from graphmend._tree import Node, Token
 
 
@@ -35,6 +36,22 @@ def add_parameter(function: Node, name: str, value: str) -> tuple[Edit, str]:
     return (before.end, before.end, text if before.text == "(" else f", {text}"), argument
 
 
+def _own(function: Node) -> str:
+    """`self` of a method."""
+    names = parameter_names(function)
+    return names[0] if names and enclosing(function, "ClassDef") else ""
+
+
+def called(function: Node) -> str:
+    """For a sentence."""
+    return f"{'the module, here `model`,' if _own(function) else f'`{defined_name(function)}`'} is called"
+
+
+def for_callers(function: Node, text: str) -> str:
+    """An expression of the function's as its callers write it: they have the module under a name."""
+    return re.sub(rf"(?<![\w.]){_own(function)}\b", "model", text) if _own(function) else text
+
+
 def call_of(function: Node, *more: str) -> str:
     """`f(a, b)`, with the names of its parameters for what callers pass."""
     section = _section(function)
@@ -47,6 +64,7 @@ def call_of(function: Node, *more: str) -> str:
             texts.append(before[-1].text + name)
         else:
             texts.append(f"{name}={name}" if before else name)
+    own = [text for text in texts if text == _own(function)]
     rest = [text for text in texts if text.startswith("**")]
-    plain = [text for text in texts if text not in rest]
-    return f"{defined_name(function)}({', '.join([*plain, *more, *rest])})"
+    plain = [text for text in texts if text not in (*own, *rest)]
+    return f"{'model' if own else defined_name(function)}({', '.join([*plain, *more, *rest])})"

@@ -9,7 +9,8 @@ from graphmend._reporting.spot import call, call_of_function, is_call, keyword, 
 
 _OPAQUE = (
     "if it only talks to the outside, declare it by `graphmend.effect` or the setting `effects`; if it computes on "
-    "tensors, wrap it by `torch.library.custom_op`; else call it before or after the compiled part"
+    "tensors, wrap it by `torch.library.custom_op`; else call it before or after the compiled part, and pass in what "
+    "it gives"
 )
 
 DECISIONS = (

@@ -3,7 +3,7 @@
 from graphmend._reporting.changes import index_by_int, setting
 from graphmend._reporting.changes_classes import getattr_as_function, plain_member, without_getattribute
 from graphmend._reporting.changes_elsewhere import original_parameters
-from graphmend._reporting.changes_outside import before_module
+from graphmend._reporting.changes_outside import moved_before
 from graphmend._reporting.changes_values import fill_unknown
 from graphmend._reporting.decisions.decision import Decision
 from graphmend._reporting.spot import attribute, method, of_kind
@@ -42,7 +42,7 @@ DECISIONS = (
         "whether {it} has to change the module itself in the compiled part",
         "call the module's own methods of `nn.Module` (registering, moving, applying) before the compiled part",
         method(),
-        before_module,
+        moved_before,
     ),
     Decision(
         "GB0153",

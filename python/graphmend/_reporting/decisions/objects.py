@@ -3,7 +3,7 @@
 from graphmend._reporting.changes import as_dict, same_object
 from graphmend._reporting.changes_classes import class_above, other_class, test_within, tested
 from graphmend._reporting.changes_elsewhere import allow_slot
-from graphmend._reporting.changes_outside import outside, read_above, read_once
+from graphmend._reporting.changes_outside import first_of, passed_in, read_above, read_once
 from graphmend._reporting.changes_returned import function_by_caller, made_by_caller
 from graphmend._reporting.changes_values import by_name, dict_itself, fill_argument, own_limit, shown_dict
 from graphmend._reporting.decisions.decision import Decision
@@ -47,7 +47,7 @@ DECISIONS = (
         "whether the type has to be asked for in {it}, of an object that is made in C",
         "ask before the compiled part and pass the answer in",
         call("isinstance"),
-        outside,
+        first_of(read_above, passed_in),
     ),
     Decision(
         "GB0198",
@@ -69,7 +69,8 @@ DECISIONS = (
         "GB0256",
         "User-defined object with non-function __getattr__",
         "whether the object's `__getattr__`, which {it} runs, has to be something else than a Python function",
-        "define `__getattr__` with `def` in its class, or read the attribute before the compiled part",
+        "define `__getattr__` with `def` in its class, or read the attribute before the compiled part, once if it "
+        "stays the same",
         attribute(),
         read_once,
     ),
@@ -147,7 +148,8 @@ DECISIONS = (
         "GB5458",
         "Custom metaclass with __getattribute__",
         "whether reading {it} from the class has to run the metaclass's `__getattribute__`",
-        "read it from the class before the compiled part, or give the metaclass a property for it",
+        "read it from the class before the compiled part, once if it stays the same, or give the metaclass a "
+        "property for it",
         attribute(),
         read_once,
     ),
