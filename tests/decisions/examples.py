@@ -19,7 +19,7 @@ from graphmend._tree import parse
 
 FOLDER = Path(__file__).parent
 # The modules of this folder that hold examples.
-GROUPS = ("tensors", "gradients", "calls", "objects", "lines")
+GROUPS = ("tensors", "gradients", "calls", "objects", "programs", "lines")
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,8 @@ class Example:
     inputs: str | None = None
     # The changed program does not break so any more.
     goes: bool = False
+    # Where the program does not break in a process of its own: arguments with which the changed one has no break.
+    whole: str | None = None
     # Run plainly, the changed program gives what the first one gives.
     same: bool = False
     # The function that breaks is called by the one that is compiled.
@@ -51,8 +53,8 @@ class Example:
 
     @property
     def parameters(self) -> list[str]:
-        """The names of the parameters of `f`."""
-        head = re.search(r"^(?:async )?def f\((.*?)\)", self.source, re.MULTILINE)
+        """The names of the parameters of `f`, or of the module's `forward`."""
+        head = re.search(r"^ *def (?:f|forward)\((?:self, )?(.*?)\)", self.source, re.MULTILINE)
         return [text.partition("=")[0].strip() for text in head[1].split(",")] if head else []
 
     @property

@@ -216,6 +216,18 @@ example(
     settings={**TRACED, "compiled_autograd": True},
 )
 example(
+    "GB5748",
+    "W = torch.ones(3, requires_grad=True)\nEDGE = torch.autograd.graph.get_gradient_edge(W)\n\n"
+    "def f(x):\n    return torch.autograd.grad((x * W).sum(), EDGE)[0]\n",
+    "return torch",
+    "- EDGE = torch.autograd.graph.get_gradient_edge(W)",
+    "+ EDGE = W",
+    inputs="torch.ones(3)",
+    goes=True,
+    same=True,
+    settings=TRACED,
+)
+example(
     "GB2019",
     TWICE.replace("return x * 2", "ctx.mark_dirty(x)\n        x.mul_(2)\n        return x + 1")
     + "def f(x):\n    return Twice.apply(x * 1)\n",

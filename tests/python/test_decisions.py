@@ -24,6 +24,7 @@ from graphmend._tree import parse
 
 load()
 RUN = [example for example in EXAMPLES if example.inputs is not None]
+WHOLE = [example for example in EXAMPLES if example.whole is not None]
 
 
 def named(example: Example) -> str:
@@ -256,8 +257,27 @@ def test_a_program_that_breaks_so(example: Example, tmp_path: Path, monkeypatch:
         torch.testing.assert_close(asked(example, changed, changed.f), broken.f(*inputs_of(example, broken)))
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("example", WHOLE, ids=named)
+def test_a_changed_program_that_is_whole(example: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(logging.getLogger("torch._dynamo"), "disabled", True)
+    assert example.change is not None
+    text = applied(example.source, example.change).replace("...", example.fill)
+    changed = module(example, text, tmp_path / f"changed_{example.number}.py")
+    arguments, keywords = asked(example, changed)
+    torch._dynamo.reset()
+    found = graphmend.explain(changed.f, *arguments, **keywords)
+    assert [entry for entry in found.breaks if entry.mend is None] == []
+    assert found.error is None
+    if example.same:
+        before = module(example, example.source, tmp_path / f"before_{example.number}.py")
+        again = module(example, text, tmp_path / f"again_{example.number}.py")
+        torch.testing.assert_close(asked(example, again, again.f), before.f(*inputs_of(example, before)))
+
+
 def inputs_of(example: Example, program: Any) -> tuple[Any, ...]:
-    values: tuple[Any, ...] = eval(f"({example.inputs},)", vars(program))
+    values: tuple[Any, ...] = eval(f"({example.inputs or example.whole},)", vars(program))
     return values
 
 
@@ -266,15 +286,20 @@ def asked(example: Example, changed: Any, function: Any = None) -> Any:
     calls: list[Any] = []
     inputs = inputs_of(example, changed)
 
-    def f(*args: Any, **kwargs: Any) -> Any:
-        calls.append((args, kwargs))
-        return function(*args, **kwargs) if function else unittest.mock.MagicMock()
+    class Caller:
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            calls.append((args, kwargs))
+            return function(*args, **kwargs) if function else unittest.mock.MagicMock()
 
+        def __getattr__(self, name: str) -> Any:
+            return getattr(changed.f, name)
+
+    f = Caller()
     change = example.change
     rows = (
         [row.text for row in change.rows if row.line is None] if change and change.where.endswith("is called") else []
     )
-    names = vars(changed) | dict(zip(example.parameters, inputs, strict=False)) | {"f": f, "model": changed.f}
+    names = vars(changed) | dict(zip(example.parameters, inputs, strict=False)) | {"f": f, "model": f}
     given = None
     for row in ast.parse("\n".join(rows)).body:
         is_value = isinstance(row, ast.Expr)

@@ -4,11 +4,10 @@ All of it is on the careful side: what is not sure to be free counts as bound, w
 """
 
 import builtins
-import itertools
 import keyword
 from collections.abc import Iterator
 
-from graphmend._reporting.spot import Spot, defined_name
+from graphmend._reporting.spot import Spot, defined_name, enclosing
 from graphmend._tree import Node
 
 # The kinds that bind their first child.
@@ -136,16 +135,20 @@ def _is_elsewhere(binding: Node, function: Node) -> bool:
     inner = functions_around(binding)
     if inner:
         return function not in inner
-    parent = binding.parent
-    while parent is not None and parent.kind != "ClassDef":
-        parent = parent.parent
-    return parent is not None
+    return _is_in_class(binding)
 
 
 def new_name(spot: Spot, name: str) -> str:
-    """The name, or one like it that the file does not have."""
-    tokens = list(spot.tree.root.tokens)
-    texts = {token.text for before, token in itertools.pairwise(tokens) if before.text != "."}
-    while name in texts or not name.isidentifier() or keyword.iskeyword(name):
+    """The name, or one like it that the file does not use; what a class alone has is not in the way."""
+    used = {each.text for each in spot.every("Name")}
+    while name in used or not name.isidentifier() or keyword.iskeyword(name) or _is_bound(spot, name):
         name += "_"
     return name
+
+
+def _is_bound(spot: Spot, name: str) -> bool:
+    return any(functions_around(each) or not _is_in_class(each) for each in bindings(spot.tree.root, name))
+
+
+def _is_in_class(node: Node) -> bool:
+    return enclosing(node, "ClassDef") is not None
