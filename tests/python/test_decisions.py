@@ -105,6 +105,7 @@ def test_the_change_of_each_line(example: Example) -> None:
         ("GB0166", "engine.queue_callback(lambda: x)"),
         ("GB0374", "y = torch.sparse_csr_tensor(i, i, x)"),
         ("GB0177", "while x.more(): pass"),
+        ("GB0177", "y = super().size()"),
         ("GB0358", "x.zero_grad(); x.step(closure)"),
         # Another class or function may be meant, or none is in the file.
         ("GB0031", "y = self.scale"),
@@ -206,6 +207,38 @@ def test_lines_to_add_say_where(tmp_path: Path) -> None:
     path.write_text("def f(x):\n    return lstm(x)\n", encoding="utf-8")
     entry = Break("Attempted to wrap RNN, GRU, or LSTM", str(path), 2, "f", None, "")
     assert entry.explain().endswith("  before the model is compiled:\n+   | torch._dynamo.config.allow_rnn = True")
+
+
+def test_lines_of_the_file_and_of_callers_are_told_apart(tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text('def f(x, *rest, key="self", **more):\n    return x.values()\n', encoding="utf-8")
+    entry = Break("Attempted to wrap sparse Tensor", str(path), 2, "f", None, "")
+    assert entry.explain().split("\n")[-6:] == [
+        '- 1 | def f(x, *rest, key="self", **more):',
+        '+ 1 | def f(x, *rest, key="self", values, **more):',
+        "- 2 |     return x.values()",
+        "+ 2 |     return values",
+        "  where `f` is called:",
+        "+   | f(x, *rest, key=key, values=x.values(), **more)",
+    ]
+    assert "<p>where <code>f</code> is called:</p>" in html_page([Report(calls=1, left=[entry])])
+
+
+def test_the_caller_has_the_module_under_a_name() -> None:
+    source = 'class Net(Base):\n    def forward(self, x):\n        return x * self.table.size("self")\n'
+    decision = decision_for("can't handle functions not implemented in python ")
+    assert decision is not None
+    change = decision.change_at(Spot(parse(source), 3))
+    assert change is not None
+    assert (change.where, change.rows[-1].text) == (
+        "where the module, here `model`, is called",
+        'model(x, model.table.size("self"))',
+    )
+    # Its callers are not seen, or are compiled too.
+    for other in (source.replace("forward", "step"), source.replace("    def", "    @wrapped\n    def", 1)):
+        line = other[: other.index("return")].count("\n") + 1
+        assert decision.change_at(Spot(parse(other), line)) is None
+    assert decision.change_at(Spot(parse(source), 3, is_inlined=True)) is None
 
 
 def module(example: Example, source: str, path: Path) -> Any:

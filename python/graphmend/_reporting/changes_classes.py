@@ -175,7 +175,7 @@ def test_within(spot: Spot, node: Node) -> Change | None:
 def through_class(spot: Spot, node: Node) -> Change | None:
     """`a.f(b)` becomes `A.f(a, b)`, and `a.b` becomes `A.b`, for the only class of the file that has it."""
     attribute = node.children[0] if node.kind == "Call" else node
-    if attribute.kind != "Attribute" or not receiver(attribute):
+    if attribute.kind != "Attribute" or "super" in free_names(attribute):
         return None
     named = re.search(r"of type <class '[^']*?(\w+)'>", spot.message)
     member = _only_member(spot, last_name(attribute), named[1] if named else "")

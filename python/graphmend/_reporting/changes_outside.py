@@ -244,10 +244,11 @@ def around_call(spot: Spot, node: Node) -> Change | None:
     new = "\n".join(line[less:] if not line[:less].strip() else line for line in lines)
     edits: list[Edit] = [(line_start(text, node.start), node.end, new), *_without_async(function)]
     head = text[node.start : node.children[-1].start]
+    entered = for_callers(function, f"{head}: pass").removesuffix(" pass")
     return along(
         changed(spot.tree, edits),
         f"where {called(function)}",
-        f"{for_callers(function, head)}:",
+        entered,
         f"    {call_of(function)}",
     )
 

@@ -12,6 +12,8 @@ from graphmend._tree import Node
 
 # The kinds that bind their first child.
 _TARGET_FIRST = ("AugAssign", "AnnAssign", "For", "NamedExpr", "Comprehension")
+# What they give hangs on the function that calls them.
+_OF_THE_PLACE = {"super", "locals", "vars", "dir", "eval", "exec", "__class__"}
 _SEQUENCES = ("Tuple", "List", "Starred")
 
 
@@ -123,7 +125,7 @@ def is_global(spot: Spot, function: Node, name: str) -> bool:
     """Whether the function reads a name of the module by it that has one value, from before the function on."""
     given = [each for each in bindings(spot.tree.root, name) if not _is_elsewhere(each, function)]
     if not given:
-        return hasattr(builtins, name)
+        return hasattr(builtins, name) and name not in _OF_THE_PLACE
     is_one = len(given) == 1 and given[0].end <= start_of(top_of(function)) and not functions_around(given[0])
     return is_one and not is_written(spot.tree.root, name)
 

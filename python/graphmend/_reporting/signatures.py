@@ -1,12 +1,11 @@
 """A function's parameters and the calls of it. In: its node. Out: one parameter more, and the text of a call."""
 
 import itertools
-import re
 
 from graphmend._reporting.edits import Edit
 from graphmend._reporting.names import parameter_names, parameters
 from graphmend._reporting.spot import code_tokens, defined_name, enclosing
-from graphmend._tree import Node, Token
+from graphmend._tree import Node, Token, parse
 
 
 def _section(function: Node) -> Node:
@@ -49,7 +48,10 @@ def called(function: Node) -> str:
 
 def for_callers(function: Node, text: str) -> str:
     """An expression of the function's as its callers write it: they have the module under a name."""
-    return re.sub(rf"(?<![\w.]){_own(function)}\b", "model", text) if _own(function) else text
+    uses = [each for each in parse(text).root.walk() if each.kind == "Name" and each.text == _own(function)]
+    for each in reversed(uses):
+        text = text[: each.start] + "model" + text[each.end :]
+    return text
 
 
 def call_of(function: Node, *more: str) -> str:
