@@ -105,6 +105,10 @@ def test_the_change_of_each_line(example: Example) -> None:
         ("GB0166", "engine.queue_callback(lambda: x)"),
         ("GB0374", "y = torch.sparse_csr_tensor(i, i, x)"),
         ("GB0177", "while x.more(): pass"),
+        ("GB0177", "y = x is None or x.size()"),
+        ("GB0177", "y = x.size() if x else 0"),
+        ("GB0177", "y = [x.size() for _ in x]"),
+        ("GB0177", "assert x; y = x.size()"),
         ("GB0177", "y = super().size()"),
         ("GB0358", "x.zero_grad(); x.step(closure)"),
         # Another class or function may be meant, or none is in the file.
@@ -234,6 +238,8 @@ def test_the_caller_has_the_module_under_a_name() -> None:
         "where the module, here `model`, is called",
         'model(x, model.table.size("self"))',
     )
+    long = decision.change_at(Spot(parse(source.replace('"self"', '\n            "self",\n        ')), 3))
+    assert shown(long)[-3:] == ("+ model(x, model.table.size(", '+             "self",', "+         ))")
     # Its callers are not seen, or are compiled too.
     for other in (source.replace("forward", "step"), source.replace("    def", "    @wrapped\n    def", 1)):
         line = other[: other.index("return")].count("\n") + 1

@@ -180,7 +180,7 @@ def through_class(spot: Spot, node: Node) -> Change | None:
     named = re.search(r"of type <class '[^']*?(\w+)'>", spot.message)
     member = _only_member(spot, last_name(attribute), named[1] if named else "")
     owner = enclosing(member, "ClassDef") if member else None
-    if member is None or owner is None or top_of(owner) != owner:
+    if member is None or owner is None or top_of(owner) != owner or not (named or _is_tensor(owner)):
         return None
     name = f"{defined_name(owner)}.{last_name(attribute)}"
     if node.kind == "Attribute":
@@ -191,6 +191,12 @@ def through_class(spot: Spot, node: Node) -> Change | None:
     more = ", " if len(node.children) > 1 else ""
     end = attribute.end + spot.tree.text[attribute.end :].index("(") + 1
     return changed(spot.tree, [(node.start, end, f"{name}({receiver(attribute)}{more}")])
+
+
+def _is_tensor(owner: Node) -> bool:
+    """Whether a base of the class is called so."""
+    bases = [base for each in owner.children if each.kind == "Arguments" for base in each.children]
+    return any(last_name(base).endswith("Tensor") for base in bases)
 
 
 def plain_member(spot: Spot, node: Node) -> Change | None:

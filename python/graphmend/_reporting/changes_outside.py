@@ -183,9 +183,25 @@ def _passed_in(spot: Spot, node: Node, text: str) -> Change | None:
 
 
 def is_at_top(function: Node | None, node: Node) -> bool:
-    """Whether it runs once in each call: in the function's own block, in no loop and no branch."""
-    body = statement_of(node).parent
-    return function is not None and body is not None and body.parent == function and statement_of(node).kind != "While"
+    """Whether it runs once in each call: in the function's own block, in no loop and no branch, and nothing leaves."""
+    statement = statement_of(node)
+    body = statement.parent
+    if function is None or body is None or body.parent != function or statement.kind == "While":
+        return False
+    earlier = [each for other in body.children if other.end <= statement.start for each in other.walk()]
+    return not _is_in_branch(node) and not any(each.kind in ("Return", "Raise", "Assert") for each in earlier)
+
+
+def _is_in_branch(node: Node) -> bool:
+    """Whether its statement may run without it."""
+    statement, parent = statement_of(node), node.parent
+    while node != statement and parent is not None:
+        first = {"IfExp": 1, "BoolOp": 0}.get(parent.kind)
+        is_later = first is not None and parent.children[first] != node
+        if is_later or parent.kind in ("Elif", "Comprehension", "ListComp", "SetComp", "DictComp", "GeneratorExp"):
+            return True
+        node, parent = parent, parent.parent
+    return False
 
 
 def _is_only_name(function: Node, statement: Node) -> bool:

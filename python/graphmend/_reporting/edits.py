@@ -72,7 +72,8 @@ def changed(tree: Tree, edits: Sequence[Edit]) -> Change | None:
 
 def along(change: Change | None, where: str, *lines: str) -> Change | None:
     """The change with lines that go elsewhere."""
-    return Change((*change.rows, *(Row("+", None, line) for line in lines)), where) if change else None
+    rows = [Row("+", None, line) for text in lines for line in text.split("\n")]
+    return Change((*change.rows, *rows), where) if change else None
 
 
 def _end_of_line(text: str, at: int) -> int:
