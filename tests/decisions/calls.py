@@ -60,13 +60,48 @@ example(
     "GB0055",
     "class Thing:\n    pass\n\ndef f(x):\n    return torch.add(x, Thing())\n",
     "torch.add",
+    "-     return torch.add(x, Thing())",
+    "+     return torch.add(x, ...)",
+    message="call_function args: TensorVariable() UserDefinedObjectVariable(Thing) ",
     inputs=ONES,
+    goes=True,
+    fill="2",
+)
+FETCH = "async def fetch(x):\n    return x\n\n"
+example(
+    "GB0082",
+    f"{FETCH}async def f(x):\n    y = await fetch(x)\n    return y * 2\n",
+    "await fetch",
+    "- async def f(x):",
+    "+ def f(x, y):",
+    "-     y = await fetch(x)",
+    "+ f(x, await fetch(x))",
+)
+example(
+    "GB0082",
+    f"{FETCH}async def f(x, *, n=1):\n    return await fetch(x) + await fetch(n)\n",
+    "await fetch",
+)
+example(
+    "GB0082",
+    "LOCK = make_lock()\n\nasync def f(x):\n    async with LOCK:\n        y = x + 1\n        return y * 2\n",
+    "async with LOCK",
+    "- async def f(x):",
+    "+ def f(x):",
+    "-     async with LOCK:",
+    "-         y = x + 1",
+    "-         return y * 2",
+    "+     y = x + 1",
+    "+     return y * 2",
+    "+ async with LOCK:",
+    "+     f(x)",
 )
 example(
     "GB0082",
     "async def inner(x):\n    async with x:\n        pass\n\ndef f(x):\n    return inner(x)\n",
     "async with x",
     inputs=ONES,
+    is_inlined=True,
 )
 example(
     "GB0098",
@@ -99,19 +134,36 @@ example(
     "GB0142",
     "import threading\n\nLOCK = threading.RLock()\n\ndef f(x):\n    with LOCK:\n        return x + 1\n",
     "with LOCK",
+    "-     with LOCK:",
+    "-         return x + 1",
+    "+     return x + 1",
+    "+ with LOCK:",
+    "+     f(x)",
     inputs=ONES,
+    goes=True,
 )
 example(
     "GB0147",
-    "import decimal\n\nLIMIT = decimal.Decimal('1.5')\n\ndef f(x):\n    return x + float(decimal.Decimal('1'))\n",
+    "import decimal\n\ndef f(x):\n    return x + float(decimal.Decimal('1'))\n",
     "return x",
+    "+ FLOAT = float(decimal.Decimal('1'))",
+    "+ ",
+    "-     return x + float(decimal.Decimal('1'))",
+    "+     return x + FLOAT",
+    message="function `<class 'decimal.Decimal'>`",
     inputs=ONES,
+    goes=True,
+    same=True,
 )
 example(
     "GB0148",
     "def f(x, y):\n    x.set_(y, 0, (2,), (1,))\n    return x + 1\n",
     "x.set_(",
+    "-     x.set_(y, 0, (2,), (1,))",
+    "+ x.set_(y, 0, (2,), (1,))",
     inputs="torch.ones(3), torch.zeros(4)",
+    goes=True,
+    same=True,
 )
 example(
     "GB0172",
@@ -128,7 +180,11 @@ example(
     "import contextlib\n\n@contextlib.contextmanager\ndef scope(x):\n    yield x\n\n"
     "def f(x):\n    return scope(x + 1)\n",
     "return scope",
+    "-     return scope(x + 1)",
+    "+     return x + 1",
+    "+ scope(f(x))",
     inputs=ONES,
+    goes=True,
 )
 example(
     "GB4297",

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from graphmend._tree import parse
 
 FOLDER = Path(__file__).parent
 # The modules of this folder that hold examples.
-GROUPS = ("tensors", "gradients", "calls", "objects", "lines")
+GROUPS = ("tensors", "gradients", "calls", "objects", "programs", "lines")
 
 
 @dataclass(frozen=True)
@@ -27,12 +28,20 @@ class Example:
     source: str
     at: str
     rows: tuple[str, ...] = ()
+    # What of the line broke; without it the columns are not known.
+    part: str = ""
     # What Dynamo says, as far as the change needs it.
     message: str = ""
     # Where the program runs: an expression for the arguments.
     inputs: str | None = None
     # The changed program does not break so any more.
     goes: bool = False
+    # Where the program does not break in a process of its own: arguments with which the changed one has no break.
+    whole: str | None = None
+    # Run plainly, the changed program gives what the first one gives.
+    same: bool = False
+    # The function that breaks is called by the one that is compiled.
+    is_inlined: bool = False
     # What is written for `...`.
     fill: str = ""
     # Dynamo's settings under which it breaks.
@@ -41,6 +50,12 @@ class Example:
     @property
     def decision(self) -> Decision:
         return next(decision for decision in DECISIONS if decision.number == self.number)
+
+    @property
+    def parameters(self) -> list[str]:
+        """The names of the parameters of `f`, or of the module's `forward`."""
+        head = re.search(r"^ *def (?:f|forward)\((?:self, )?(.*?)\)", self.source, re.MULTILINE)
+        return [text.partition("=")[0].strip() for text in head[1].split(",")] if head else []
 
     @property
     def line(self) -> int:
@@ -53,7 +68,9 @@ class Example:
 
     @property
     def spot(self) -> Spot:
-        return Spot(parse(self.source, strict=True), self.line, self.message)
+        at = self.line_text.index(self.part) if self.part else None
+        end = at + len(self.part) if at is not None else None
+        return Spot(parse(self.source, strict=True), self.line, self.message, at, end, self.is_inlined)
 
     @property
     def change(self) -> Change | None:
@@ -89,11 +106,17 @@ def shown(change: Change | None) -> tuple[str, ...]:
 
 
 def applied(source: str, change: Change) -> str:
-    """The program with the change made; lines that may go anywhere go before what is compiled."""
+    """The program with the change made; lines that may go anywhere go before what is compiled.
+
+    Those of callers are left away.
+    """
     lines: list[str | None] = list(source.split("\n"))
     before: dict[int, list[str]] = {}
     compiled = next(index for index, line in enumerate(lines, 1) if line and line.startswith(("def f(", "class Net")))
+    is_elsewhere = change.where.endswith("is called")
     for row in change.rows:
+        if row.line is None and is_elsewhere:
+            continue
         if row.sign == "-":
             assert row.line is not None and lines[row.line - 1] == row.text
             lines[row.line - 1] = None

@@ -41,7 +41,13 @@ example(
     "    forward = functools.partial(lambda ctx, x: x * 2)\n    @staticmethod\n    def backward(ctx, grad):\n"
     "        return grad * 2\n\ndef f(x):\n    return Twice.apply(x) + 1\n",
     "Twice.apply",
+    "-     forward = functools.partial(lambda ctx, x: x * 2)",
+    "+     @staticmethod",
+    "+     def forward(ctx, x):",
+    "+         return functools.partial(lambda ctx, x: x * 2)(ctx, x)",
     inputs=LEAF,
+    goes=True,
+    same=True,
 )
 example(
     "GB0100",
@@ -100,10 +106,35 @@ example(
 )
 ENGINE = "torch.autograd.Variable._execution_engine"
 example(
-    "GB0165", f"def f(x):\n    {ENGINE}.is_checkpoint_valid()\n    return x + 1\n", "_engine", inputs="torch.ones(3)"
+    "GB0165",
+    f"def f(x):\n    return x + int({ENGINE}.is_checkpoint_valid())\n",
+    "_engine",
+    "- def f(x):",
+    "+ def f(x, is_checkpoint_valid):",
+    f"-     return x + int({ENGINE}.is_checkpoint_valid())",
+    "+     return x + int(is_checkpoint_valid)",
+    f"+ f(x, {ENGINE}.is_checkpoint_valid())",
+    inputs="torch.ones(3)",
+    goes=True,
+    same=True,
 )
 example(
-    "GB0166", f"def f(x):\n    {ENGINE}.queue_callback(print)\n    return x + 1\n", "_engine", inputs="torch.ones(3)"
+    "GB0165",
+    f"def f(x):\n    {ENGINE}.is_checkpoint_valid()\n    return x + 1\n",
+    "_engine",
+    f"-     {ENGINE}.is_checkpoint_valid()",
+    inputs="torch.ones(3)",
+    goes=True,
+    same=True,
+)
+example(
+    "GB0166",
+    f"def f(x):\n    {ENGINE}.queue_callback(print)\n    return x + 1\n",
+    "_engine",
+    f"-     {ENGINE}.queue_callback(print)",
+    "+ print()",
+    inputs="torch.ones(3)",
+    goes=True,
 )
 example(
     "GB0225",
@@ -123,12 +154,15 @@ example(
     inputs="torch.ones(3)",
     goes=True,
 )
+NEW_TENSOR = ("-         ctx.mark_dirty(x)", "-         x.mul_(2)", "+         x = x.mul(2)")
 example(
     "GB2464",
     TWICE.replace("return x * 2", "ctx.mark_dirty(x)\n        x.mul_(2)\n        return x + 1")
     + "def f(x):\n    return Twice.apply(x * 1)\n",
     "Twice.apply",
+    *NEW_TENSOR,
     inputs=LEAF,
+    goes=True,
 )
 SQUARE = "def f(x):\n    y = (x * x).sum()\n    a = torch.autograd.grad(y, x)[0]\n"
 TRACED = {"trace_autograd_ops": True}
@@ -157,7 +191,11 @@ example(
     "def hook(grad):\n    return grad + 1 if grad.is_contiguous() else grad\n\ndef f(x):\n    y = x * 2\n"
     "    y.register_hook(hook)\n    return y + 1\n",
     "y.register_hook",
+    "-     return grad + 1 if grad.is_contiguous() else grad",
+    "+     return grad.contiguous() + 1",
     inputs=LEAF,
+    goes=True,
+    same=True,
 )
 example(
     "GB8985",
@@ -178,9 +216,23 @@ example(
     settings={**TRACED, "compiled_autograd": True},
 )
 example(
+    "GB5748",
+    "W = torch.ones(3, requires_grad=True)\nEDGE = torch.autograd.graph.get_gradient_edge(W)\n\n"
+    "def f(x):\n    return torch.autograd.grad((x * W).sum(), EDGE)[0]\n",
+    "return torch",
+    "- EDGE = torch.autograd.graph.get_gradient_edge(W)",
+    "+ EDGE = W",
+    inputs="torch.ones(3)",
+    goes=True,
+    same=True,
+    settings=TRACED,
+)
+example(
     "GB2019",
     TWICE.replace("return x * 2", "ctx.mark_dirty(x)\n        x.mul_(2)\n        return x + 1")
     + "def f(x):\n    return Twice.apply(x * 1)\n",
     "ctx.mark_dirty",
+    *NEW_TENSOR,
     inputs=LEAF,
+    goes=True,
 )

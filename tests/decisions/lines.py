@@ -22,8 +22,7 @@ JAGGED = (
     "- NESTED = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])",
     "+ NESTED = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged)",
 )
-line("GB0031", "y = self.scale * x")
-line("GB0035", "y = x if self.mask_box else -x")
+FORWARD = "    def forward(self, x):\n        return self.scale * x\n"
 RULE = (
     '+ @torch.library.register_fake("mine::pick")',
     "+ def shape_of_pick(*args, **kwargs):",
@@ -44,20 +43,21 @@ added(
     "+ MODEL = FSDP(net, use_orig_params=True)",
     head="MODEL = FSDP(net, use_orig_params=False)\n\n",
 )
-line("GB0097", "self.last.append(x)")
 line("GB0101", "HANDLE = x.register_hook(hook)", "- HANDLE = x.register_hook(hook)", "+ x.register_hook(hook)")
-line("GB0103", "y = mine.relu()")
-line("GB0121", 'self.register_buffer("seen", x)')
-line("GB0138", "ctx.save_for_backward(x)")
-line("GB0139", "ctx.mark_shared_storage((x, y))")
-KEY = "mp_subscript_impl: NNModuleVariable() TensorVariable()"
-line("GB0153", "y = self.layers[i](x)", "- y = self.layers[i](x)", "+ y = self.layers[int(i)](x)", message=KEY)
-line("GB0161", "y = x * self.scale")
-line("GB0177", "y = x * reader.size()")
-line("GB0194", "y = isinstance(slot, torch.Tensor)")
-line("GB0202", "y = list(self.named_parameters(prefix))")
-line("GB0209", "keep = torch.autograd._unsafe_preserve_version_counter(x)")
-line("GB0211", "y = x * self.scale")
+line(
+    "GB0202",
+    "y = list(self.named_parameters(prefix))",
+    "- y = list(self.named_parameters(prefix))",
+    "+ y = list(self.named_parameters(...))",
+)
+example(
+    "GB0211",
+    f'SCALES = {{"scale": 2}}\n\nclass Net(torch.nn.Module):\n    __getattr__ = SCALES.get\n\n{FORWARD}',
+    "return self.scale",
+    "-     __getattr__ = SCALES.get",
+    "+     def __getattr__(self, name):",
+    "+         return SCALES.get(name)",
+)
 line(
     "GB0216",
     "kernel[triton.cdiv(size, 128)](x, size)",
@@ -66,11 +66,23 @@ line(
 )
 for number in ("GB0227", "GB0228", "GB0235", "GB0244"):
     line(number, *PARAMETER)
-line("GB0271", "Shared.scale = 2")
-line("GB0279", 'note = torch.fx.traceback.annotate({"stage": 1})')
+KEY = "mp_subscript_impl: NNModuleVariable() TensorVariable()"
+line("GB0153", "y = self.layers[i](x)", "- y = self.layers[i](x)", "+ y = self.layers[int(i)](x)", message=KEY)
 line("GB0281", "y = self.experts[index]", "- y = self.experts[index]", "+ y = self.experts[int(index)]", message=KEY)
-line("GB0358", "optimizer.step(closure)")
-line("GB0361", "kernel.run(x, grid=(1,), warmup=True)")
+example(
+    "GB0358",
+    "def f(optimizer, closure):\n    optimizer.step(closure)\n",
+    "optimizer.step",
+    "-     optimizer.step(closure)",
+    "+     optimizer.step()",
+    "+ closure()",
+)
+line(
+    "GB0361",
+    "kernel.run(x, 128, grid=(1,), warmup=False)",
+    "- kernel.run(x, 128, grid=(1,), warmup=False)",
+    "+ kernel[(1,)](x, 128)",
+)
 example(
     "GB0372",
     "def f(x, hidden):\n    y = (x * hidden).sum()\n    return torch.autograd.grad(y, x)[0]\n",
@@ -81,7 +93,6 @@ example(
 SLOT = ("+ torch._dynamo.allow_c_slot(decimal.Decimal)",)
 PRICE = "import decimal\n\nPRICE = decimal.Decimal('1.5')\n\n"
 added("GB1220", "y = PRICE > LIMIT", *SLOT, head=PRICE, message="Decimal defines a C comparison method that")
-line("GB1319", "y = Box(x)")
 example(
     "GB2549",
     "import itertools\n\ndef f(x):\n    for step in itertools.count():\n        x = x + step\n    return x\n",
@@ -90,10 +101,16 @@ example(
     "+     for step in itertools.islice(itertools.count(), ...):",
 )
 added("GB2861", "y = TABLE[PRICE]", *SLOT, head=PRICE, message="Decimal defines a C __hash__ that")
-line("GB3326", "block = create_1d_tma_descriptor(pointer, size, 64, 4)")
-line("GB3383", "options = Options(scale=2)")
+example(
+    "GB3326",
+    "def f(x, size):\n    pointer = x.data_ptr()\n    block = create_1d_tma_descriptor(pointer, size, 64, 4)\n"
+    "    return block\n",
+    "block = ",
+    "-     pointer = x.data_ptr()",
+    "-     block = create_1d_tma_descriptor(pointer, size, 64, 4)",
+    "+     block = create_1d_tma_descriptor(x.data_ptr(), size, 64, 4)",
+)
 line("GB4197", "y = (x + 1).share_memory_()", "- y = (x + 1).share_memory_()", "+ y = (x + 1)")
-line("GB4778", "y = lambda z: z + x")
 line(
     "GB5173",
     "y = x + self.bias",
@@ -101,8 +118,6 @@ line(
     "+ y = x + self.bias.to(x.device)",
     message="call_function <built-in function add>",
 )
-line("GB5458", "y = x * Shared.scale")
-line("GB5748", "y = torch.autograd.grad(x.sum(), edge)")
 example(
     "GB7324",
     "def f(x):\n    y = (x * 2).requires_grad_()\n    return y + 1\n",

@@ -9,14 +9,24 @@ example(
     'import types\n\nOWN = {"a": 1}\nPROXY = types.MappingProxyType(OWN)\n\ndef f(x):\n    OWN["b"] = 2\n'
     '    return x + PROXY["a"]\n',
     "return x",
+    '-     return x + PROXY["a"]',
+    '+     return x + OWN["a"]',
     inputs=ONES,
+    goes=True,
+    same=True,
 )
 example(
     "GB0256",
     "import functools\n\nclass Reader:\n    __getattr__ = functools.partial(lambda name: 2)\n\nREADER = Reader()\n"
     "\ndef f(x):\n    return x * READER.scale\n",
     "READER.scale",
+    "+ READER_SCALE = READER.scale",
+    "+ ",
+    "-     return x * READER.scale",
+    "+     return x * READER_SCALE",
     inputs=ONES,
+    goes=True,
+    same=True,
 )
 example(
     "GB0257",
@@ -34,7 +44,12 @@ example(
     "class Cold:\n    pass\n\nclass Warm:\n    pass\n\ndef f(x):\n    state = Cold()\n    state.__class__ = Warm\n"
     "    return x + 1\n",
     "state.__class__",
+    "-     state = Cold()",
+    "+     state = Warm()",
+    "-     state.__class__ = Warm",
     inputs=ONES,
+    goes=True,
+    same=True,
 )
 example(
     "GB9316",
@@ -53,11 +68,33 @@ example(
     "-     return x if hash(a) != hash(b) else x + 1",
     "+     return x if a != b else x + 1",
 )
-example("GB0190", "def f(x):\n    return getattr(torch, x)\n", "getattr(", inputs=ONES)
+example(
+    "GB0190",
+    "def f(x):\n    return getattr(torch, x)\n",
+    "getattr(",
+    "-     return getattr(torch, x)",
+    "+     return getattr(torch, ...)",
+    inputs=ONES,
+    goes=True,
+    fill='"pi"',
+)
 example(
     "GB0254",
     "class State:\n    pass\n\nSTATE = State()\n\ndef f(x):\n    setattr(STATE, x, 1)\n    return x + 1\n",
     "setattr(",
+    "-     setattr(STATE, x, 1)",
+    "+     setattr(STATE, ..., 1)",
     inputs=ONES,
+    goes=True,
+    fill='"count"',
 )
-example("GB4501", "def f(x):\n    mine = [x]\n    return x + 1, id(mine)\n", "id(mine)", inputs=ONES)
+example(
+    "GB4501",
+    "def f(x):\n    mine = [x]\n    return x + 1, id(mine)\n",
+    "id(mine)",
+    "-     return x + 1, id(mine)",
+    "+     return x + 1, mine",
+    "+ id(f(x)[1])",
+    inputs=ONES,
+    goes=True,
+)

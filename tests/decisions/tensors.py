@@ -24,7 +24,19 @@ def f(x):
     inputs="torch.ones(3)",
     goes=True,
 )
-example("GB0015", "def f(x):\n    return x.values() + 1\n", "x.values()", inputs="torch.ones(3).to_sparse()")
+example(
+    "GB0015",
+    "def f(x):\n    return x.values() + 1\n",
+    "x.values()",
+    "- def f(x):",
+    "+ def f(x, values):",
+    "-     return x.values() + 1",
+    "+     return values + 1",
+    "+ f(x, x.values())",
+    inputs="torch.ones(3).to_sparse()",
+    goes=True,
+    same=True,
+)
 example(
     "GB0026",
     SUBCLASS + "def f(x):\n    return x + Mine([1.0, 2.0, 3.0])\n",
@@ -82,12 +94,26 @@ example(
     inputs="torch.ones(3), torch.zeros(4)",
     goes=True,
 )
-example("GB0129", "def f(x):\n    x.sparse_resize_((3,), 1, 0)\n    return x\n", "x.sparse", inputs="torch.ones(3)")
+example(
+    "GB0129",
+    "def f(x):\n    x.sparse_resize_((3,), 1, 0)\n    return x\n",
+    "x.sparse",
+    "-     x.sparse_resize_((3,), 1, 0)",
+    "+ x.sparse_resize_((3,), 1, 0)",
+    inputs="torch.ones(3)",
+)
 example(
     "GB0163",
-    SUBCLASS + "def f(x):\n    y = x.as_subclass(Mine)\n    return x + 1 if y._base is None else x\n",
-    "y._base",
-    inputs="torch.ones(3)",
+    SUBCLASS.replace("pass", "def __deepcopy__(self, memo):\n        return self")
+    + "def f(x):\n    return x + 1 if x._base is None else x\n",
+    "x._base",
+    "- def f(x):",
+    "+ def f(x, base):",
+    "-     return x + 1 if x._base is None else x",
+    "+     return x + 1 if base is None else x",
+    "+ f(x, x._base)",
+    inputs="torch.ones(3).as_subclass(Mine)",
+    goes=True,
 )
 example(
     "GB0220",
@@ -186,6 +212,8 @@ example(
     "GB0130",
     "def f(x):\n    x.sparse_resize_and_clear_((3,), 1, 0)\n    return x\n",
     "x.sparse",
+    "-     x.sparse_resize_and_clear_((3,), 1, 0)",
+    "+ x.sparse_resize_and_clear_((3,), 1, 0)",
     inputs="torch.ones(3)",
 )
 example(
@@ -203,11 +231,21 @@ def f(x):
     return x + y.shape
 """,
     "y.shape",
+    "-     return x + y.shape",
+    "+     return x + Mine.shape",
+    goes=True,
+    same=True,
     inputs="torch.ones(3)",
 )
 example(
     "GB0374",
     "def f(x, i):\n    y = torch.sparse_csr_tensor(i, i, x)\n    return y.to_dense() + 1\n",
     "torch.sparse_csr",
+    "- def f(x, i):",
+    "+ def f(x, i, y):",
+    "-     y = torch.sparse_csr_tensor(i, i, x)",
+    "+ f(x, i, torch.sparse_csr_tensor(i, i, x).to_dense())",
+    goes=True,
+    same=True,
     inputs="torch.ones(3), torch.tensor([0, 1, 2])",
 )

@@ -7,6 +7,7 @@ import dataclasses
 import logging
 import sys
 import types
+import unittest.mock
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from graphmend._tree import parse
 
 load()
 RUN = [example for example in EXAMPLES if example.inputs is not None]
+WHOLE = [example for example in EXAMPLES if example.whole is not None]
 
 
 def named(example: Example) -> str:
@@ -93,6 +95,55 @@ def test_the_change_of_each_line(example: Example) -> None:
         ("GB0090", "y = library.call(x)"),
         ("GB1220", "y = a > b"),
         ("GB0001", "y = x.as_subclass(torch.Tensor)"),
+        # It is not known above the function what it reads, or not known to its callers.
+        ("GB0256", "y = x * reader.scale"),
+        ("GB0015", "z = x + 1; y = z.values()"),
+        ("GB0015", "y = make().values()"),
+        # Something else comes before, or it does not run in each call.
+        ("GB0129", "x.add_(1); x.sparse_resize_((3,), 1, 0)"),
+        ("GB0142", "\n    with unknown:\n        x = x + 1\n"),
+        ("GB0166", "engine.queue_callback(lambda: x)"),
+        ("GB0374", "y = torch.sparse_csr_tensor(i, i, x)"),
+        ("GB0177", "while x.more(): pass"),
+        ("GB0177", "y = x is None or x.size()"),
+        ("GB0177", "y = x.size() if x else 0"),
+        ("GB0177", "y = [x.size() for _ in x]"),
+        ("GB0177", "assert x; y = x.size()"),
+        ("GB0177", "y = super().size()"),
+        ("GB0358", "x.zero_grad(); x.step(closure)"),
+        # Another class or function may be meant, or none is in the file.
+        ("GB0031", "y = self.scale"),
+        ("GB0035", "y = 1 if box else 2"),
+        ("GB0085", "y = Twice.apply(x)"),
+        ("GB0103", "y = mine.relu()"),
+        ("GB0138", "ctx.save_for_backward(x)"),
+        ("GB0161", "y = self.scale"),
+        ("GB0164", "y = mine.shape"),
+        ("GB0211", "y = self.scale"),
+        ("GB1319", "y = Box(x)"),
+        ("GB2019", "ctx.mark_dirty(x)"),
+        ("GB2464", "y = Twice.apply(x)"),
+        ("GB4271", "x.__class__ = Warm"),
+        ("GB7444", "x.register_hook(hook)"),
+        # Its value comes from elsewhere, or goes elsewhere.
+        ("GB0097", "self.last.append(x)"),
+        ("GB0198", "y = PROXY[1]"),
+        ("GB0209", "self.keep = torch.autograd._unsafe_preserve_version_counter(x)"),
+        ("GB0271", "Shared.scale = 2"),
+        ("GB0279", "self.note = torch.fx.traceback.annotate({})"),
+        ("GB0361", "kernel.run(x, grid=(1,), warmup=True)"),
+        ("GB2533", "y = scope(x)"),
+        ("GB3326", "y = create_1d_tma_descriptor(pointer, 1, 2, 3)"),
+        ("GB3383", "y = Options(x)"),
+        ("GB4501", "y = id(x)"),
+        ("GB4778", "y = lambda z: z + x"),
+        ("GB5458", "y = Shared.scale"),
+        ("GB5748", "y = torch.autograd.grad(x, edge)"),
+        # Several arguments may be the one.
+        ("GB0055", "y = call(x, 1)"),
+        ("GB0190", "y = getattr(*x)"),
+        ("GB0202", "y = self.named_modules(a, b)"),
+        ("GB0254", "setattr(*x)"),
     ],
 )
 def test_no_change_where_it_cannot_be_told(number: str, text: str) -> None:
@@ -162,6 +213,40 @@ def test_lines_to_add_say_where(tmp_path: Path) -> None:
     assert entry.explain().endswith("  before the model is compiled:\n+   | torch._dynamo.config.allow_rnn = True")
 
 
+def test_lines_of_the_file_and_of_callers_are_told_apart(tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text('def f(x, *rest, key="self", **more):\n    return x.values()\n', encoding="utf-8")
+    entry = Break("Attempted to wrap sparse Tensor", str(path), 2, "f", None, "")
+    assert entry.explain().split("\n")[-6:] == [
+        '- 1 | def f(x, *rest, key="self", **more):',
+        '+ 1 | def f(x, *rest, key="self", values, **more):',
+        "- 2 |     return x.values()",
+        "+ 2 |     return values",
+        "  where `f` is called:",
+        "+   | f(x, *rest, key=key, values=x.values(), **more)",
+    ]
+    assert "<p>where <code>f</code> is called:</p>" in html_page([Report(calls=1, left=[entry])])
+
+
+def test_the_caller_has_the_module_under_a_name() -> None:
+    source = 'class Net(Base):\n    def forward(self, x):\n        return x * self.table.size("self")\n'
+    decision = decision_for("can't handle functions not implemented in python ")
+    assert decision is not None
+    change = decision.change_at(Spot(parse(source), 3))
+    assert change is not None
+    assert (change.where, change.rows[-1].text) == (
+        "where the module, here `model`, is called",
+        'model(x, model.table.size("self"))',
+    )
+    long = decision.change_at(Spot(parse(source.replace('"self"', '\n            "self",\n        ')), 3))
+    assert shown(long)[-3:] == ("+ model(x, model.table.size(", '+             "self",', "+         ))")
+    # Its callers are not seen, or are compiled too.
+    for other in (source.replace("forward", "step"), source.replace("    def", "    @wrapped\n    def", 1)):
+        line = other[: other.index("return")].count("\n") + 1
+        assert decision.change_at(Spot(parse(other), line)) is None
+    assert decision.change_at(Spot(parse(source), 3, is_inlined=True)) is None
+
+
 def module(example: Example, source: str, path: Path) -> Any:
     path.write_text(source, encoding="utf-8")
     made = types.ModuleType(path.stem)
@@ -180,8 +265,8 @@ def test_a_program_that_breaks_so(example: Example, tmp_path: Path, monkeypatch:
         pytest.skip("the types are torch 2.13's")
     monkeypatch.setattr(logging.getLogger("torch._dynamo"), "disabled", True)
     config = torch._dynamo.config
-    inputs = eval(f"({example.inputs},)", {"torch": torch})
     broken = module(example, example.source, tmp_path / f"broken_{example.number}.py")
+    inputs = inputs_of(example, broken)
     names = {example.decision.gb_type, *example.decision.also}
     torch._dynamo.reset()
     with config.patch(example.settings):
@@ -201,8 +286,64 @@ def test_a_program_that_breaks_so(example: Example, tmp_path: Path, monkeypatch:
             settings[name.rpartition(".")[2]] = ast.literal_eval(value)
             text = text.replace(row.text, "")
     changed = module(example, text.replace("decided_", "decided_again_"), tmp_path / f"changed_{example.number}.py")
+    arguments, keywords = asked(example, changed)
     torch._dynamo.reset()
     with config.patch(settings):
-        found = graphmend.explain(changed.f, *inputs)
+        found = graphmend.explain(changed.f, *arguments, **keywords)
     assert not [entry for entry in found.breaks if entry.gb_type in names]
     assert found.error is None
+    if example.same:
+        torch.testing.assert_close(asked(example, changed, changed.f), broken.f(*inputs_of(example, broken)))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("example", WHOLE, ids=named)
+def test_a_changed_program_that_is_whole(example: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(logging.getLogger("torch._dynamo"), "disabled", True)
+    assert example.change is not None
+    text = applied(example.source, example.change).replace("...", example.fill)
+    changed = module(example, text, tmp_path / f"changed_{example.number}.py")
+    arguments, keywords = asked(example, changed)
+    torch._dynamo.reset()
+    found = graphmend.explain(changed.f, *arguments, **keywords)
+    assert [entry for entry in found.breaks if entry.mend is None] == []
+    assert found.error is None
+    if example.same:
+        before = module(example, example.source, tmp_path / f"before_{example.number}.py")
+        again = module(example, text, tmp_path / f"again_{example.number}.py")
+        torch.testing.assert_close(asked(example, again, again.f), before.f(*inputs_of(example, before)))
+
+
+def inputs_of(example: Example, program: Any) -> tuple[Any, ...]:
+    values: tuple[Any, ...] = eval(f"({example.inputs or example.whole},)", vars(program))
+    return values
+
+
+def asked(example: Example, changed: Any, function: Any = None) -> Any:
+    """What the changed lines of its callers call the function with; with a function, what they give by it."""
+    calls: list[Any] = []
+    inputs = inputs_of(example, changed)
+
+    class Caller:
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            calls.append((args, kwargs))
+            return function(*args, **kwargs) if function else unittest.mock.MagicMock()
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(changed.f, name)
+
+    f = Caller()
+    change = example.change
+    rows = (
+        [row.text for row in change.rows if row.line is None] if change and change.where.endswith("is called") else []
+    )
+    names = vars(changed) | dict(zip(example.parameters, inputs, strict=False)) | {"f": f, "model": f}
+    given = None
+    for row in ast.parse("\n".join(rows)).body:
+        is_value = isinstance(row, ast.Expr)
+        code = compile(ast.unparse(row), "caller.py", "eval" if is_value else "exec")
+        given = eval(code, names)
+    if not calls:
+        given = f(*inputs)
+    return given if function else calls[0]

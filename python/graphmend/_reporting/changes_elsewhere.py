@@ -12,6 +12,7 @@ from graphmend._reporting.spot import (
     defined_name,
     enclosing,
     is_call,
+    is_text,
     keyword,
     last_name,
     positional,
@@ -108,16 +109,12 @@ def detach_input(spot: Spot, node: Node) -> Change | None:
         return None
     body = function.children[-1].children
     # A text at the start is the function's description.
-    first = body[1] if len(body) > 1 and _is_text(body[0]) else body[0]
+    first = body[1] if len(body) > 1 and is_text(body[0]) else body[0]
     line = spot.tree.text.rfind("\n", 0, first.start) + 1
     indent = spot.tree.text[line : first.start]
     if indent.strip():
         return None
     return changed(spot.tree, [(line, line, "".join(f"{indent}{name} = {name}.detach()\n" for name in names))])
-
-
-def _is_text(statement: Node) -> bool:
-    return statement.kind == "ExprStatement" and statement.children[0].kind in ("String", "Strings")
 
 
 def _method(spot: Spot, call: Node, name: str) -> Node | None:

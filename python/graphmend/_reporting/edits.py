@@ -29,10 +29,20 @@ class Change:
     # Where lines without a number go.
     where: str = ""
 
+    def parts(self) -> list[tuple[str, tuple[Row, ...]]]:
+        """The lines of the file, and those that go elsewhere, each with where that is."""
+        own = tuple(row for row in self.rows if row.line or not self.where)
+        others = tuple(row for row in self.rows if row not in own)
+        return [part for part in (("", own), (self.where, others)) if part[1]]
+
     def lines(self, width: int = 0) -> list[str]:
-        """As a diff, with the numbers of the lines."""
+        """As a diff, with the numbers of the lines, and where those go that have none."""
         width = max([width, *(len(str(row.line)) for row in self.rows if row.line)])
-        return [f"{row.sign} {row.line or '':{width}} | {row.text}" for row in self.rows]
+        lines = []
+        for where, rows in self.parts():
+            lines += [f"  {where}:"] if where else []
+            lines += [f"{row.sign} {row.line or '':{width}} | {row.text}" for row in rows]
+        return lines
 
     def to_dict(self) -> dict[str, Any]:
         return {"where": self.where, "rows": [[row.sign, row.line, row.text] for row in self.rows]}
@@ -58,6 +68,12 @@ def changed(tree: Tree, edits: Sequence[Edit]) -> Change | None:
         rows += _rows(text[first:last].splitlines(), new.splitlines(), starts.index(first) + 1)
     result = "".join([*pieces, text[done:]])
     return Change(tuple(rows)) if rows and parse(result).ok else None
+
+
+def along(change: Change | None, where: str, *lines: str) -> Change | None:
+    """The change with lines that go elsewhere."""
+    rows = [Row("+", None, line) for text in lines for line in text.split("\n")]
+    return Change((*change.rows, *rows), where) if change else None
 
 
 def _end_of_line(text: str, at: int) -> int:
@@ -91,6 +107,22 @@ def _rows(old: list[str], new: list[str], first: int) -> list[Row]:
 
 def replace(node: Node, text: str) -> Edit:
     return node.start, node.end, text
+
+
+def line_start(text: str, at: int) -> int:
+    return text.rfind("\n", 0, at) + 1
+
+
+def indent_of(node: Node) -> str | None:
+    """What stands before it in its line; nothing when that is more than blanks."""
+    text = node._tree.text
+    indent = text[line_start(text, node.start) : node.start]
+    return indent if not indent.strip() else None
+
+
+def insert_lines(at: int, *lines: str) -> Edit:
+    """Lines before a line of the text that starts there."""
+    return at, at, "".join(f"{line}\n" for line in lines)
 
 
 def delete_lines(node: Node) -> Edit | None:

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from graphmend._reporting.edits import Change
+from graphmend._reporting.edits import Change, Row
 from graphmend._reporting.html_style import STYLE
 from graphmend._reporting.report import Break, Report, counted, distinct, shown_path
 
@@ -169,14 +169,17 @@ def _left_item(entry: Break) -> str:
 
 def _change(change: Change | None) -> str:
     """The diff, with where to put lines that have no number."""
-    if change is None:
-        return ""
+    return "".join(map(_part, change.parts())) if change else ""
+
+
+def _part(part: tuple[str, tuple[Row, ...]]) -> str:
+    where, rows = part
     lines = "".join(
         f'<span class="{"goes" if row.sign == "-" else "comes"}">{row.sign} {_coloured([row.text])[0]}</span>\n'
-        for row in change.rows
+        for row in rows
     )
-    where = f"<p>{_with_code(change.where)}:</p>" if change.where else ""
-    return f'{where}<pre class="one"><code>{lines}</code></pre>\n'
+    head = f"<p>{_with_code(where)}:</p>" if where else ""
+    return f'{head}<pre class="one"><code>{lines}</code></pre>\n'
 
 
 def _with_code(text: str) -> str:

@@ -168,7 +168,7 @@ class Break:
             lines.append(f"  to do:  {self.advice}")
             change = self.change
             if change is not None:
-                lines += [*([f"  {change.where}:"] if change.where else []), *change.lines(width)]
+                lines += change.lines(width)
         return "\n".join(lines)
 
     def carets(self, text: str) -> str:

@@ -132,6 +132,11 @@ def qualified_name(definition: Node) -> str:
     return ".".join(names)
 
 
+def is_text(statement: Node) -> bool:
+    """Whether it is a text alone, such as a function's description."""
+    return statement.kind == "ExprStatement" and statement.children[0].kind in ("String", "Strings")
+
+
 def code_tokens(node: Node) -> list[Token]:
     """Its tokens without comments and ends of lines."""
     return [token for token in node.tokens if token.text.strip() and not token.text.startswith("#")]
@@ -172,6 +177,16 @@ def in_function(names: Finder, is_meant: Callable[[Node], bool]) -> Finder:
     return find
 
 
+def asynchronous(spot: Spot) -> Node | None:
+    """Finds the `async with` or the `await` on the line."""
+    return spot.only(lambda node: node.kind == "Await" or (node.kind == "With" and node.first_token.text == "async"))
+
+
+def outer_call(spot: Spot) -> Node | None:
+    """Finds the only call that is no part of another one."""
+    return spot.only(lambda node: is_call(node) and enclosing(node, "Call") is None)
+
+
 def started_kernel(spot: Spot) -> Node | None:
     """Finds `kernel[grid]` of `kernel[grid](...)`."""
     started = spot.only(lambda node: is_call(node) and node.children[0].kind == "Subscript")
@@ -193,9 +208,16 @@ def call_of_class(spot: Spot) -> Node | None:
     return _call_in_message(spot, r"<class '[^']*?(\w+)'>")
 
 
+def made_class(spot: Spot) -> Node | None:
+    """Finds the only call in the function around of the class that the message says is made there."""
+    named = re.search(r"Class: (\w+)", spot.message)
+    return in_function(lambda spot: None, lambda node: is_call(node, named[1]))(spot) if named else None
+
+
 def call_of_function(spot: Spot) -> Node | None:
-    """Finds the call of the function that the message names; where the line does not spell it so, the only call."""
-    return _call_in_message(spot, r"<(?:function|bound method|method) (?:[^ ]*\.)?(\w+)") or call()(spot)
+    """Finds the call of what the message names; where the line does not spell it so, the only call."""
+    function = _call_in_message(spot, r"<(?:function|bound method|method) (?:[^ ]*\.)?(\w+)")
+    return function or call_of_class(spot) or call()(spot)
 
 
 def operator_call(spot: Spot) -> Node | None:

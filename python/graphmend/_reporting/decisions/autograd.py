@@ -10,6 +10,7 @@ from graphmend._reporting.changes import (
     unwrap_call,
     without_handle,
 )
+from graphmend._reporting.changes_classes import forward_as_function
 from graphmend._reporting.changes_elsewhere import (
     detach_input,
     mark_static,
@@ -17,6 +18,9 @@ from graphmend._reporting.changes_elsewhere import (
     remove_jvp,
     retain_first_graph,
 )
+from graphmend._reporting.changes_gradients import by_apply, contiguous_hook, new_tensor, tensor_of_edge
+from graphmend._reporting.changes_outside import after_backward, closure_before, first_of, passed_in
+from graphmend._reporting.changes_values import context_in_place
 from graphmend._reporting.decisions.decision import Decision
 from graphmend._reporting.spot import attribute, call, in_function, is_method_call, keyword, method, of_kind
 from graphmend._tree import Node
@@ -55,6 +59,7 @@ DECISIONS = (
         "what plain function the forward pass of {it} is",
         "write `forward` as a function with `def`, and let it call what it is made of (a `partial`, an object)",
         call("apply"),
+        forward_as_function,
         also=("autograd.Function.apply: non-function or method forward",),
     ),
     Decision(
@@ -95,13 +100,16 @@ DECISIONS = (
         "whether {it} has to save on a context that `apply` did not make",
         "call the function by `apply`, which makes the context, and not its `forward` with a context of your own",
         method("save_for_backward"),
+        by_apply,
     ),
     Decision(
         "GB0139",
         "Unsupported autograd.Function context method",
         "whether the backward pass needs what {it} asks of the context",
-        "keep to `save_for_backward`, `mark_dirty`, `mark_non_differentiable` and attributes of `ctx`",
+        "remove it if it does not; else keep to `save_for_backward`, `mark_dirty`, `mark_non_differentiable` and "
+        "attributes of `ctx`",
         method(),
+        remove_statement,
     ),
     Decision(
         "GB0140",
@@ -133,6 +141,7 @@ DECISIONS = (
         "whether the compiled part needs {it} of autograd's engine",
         "ask the engine outside of the compiled part, or in a hook; inside, only `queue_callback` is known",
         method(),
+        first_of(remove_statement, passed_in),
     ),
     Decision(
         "GB0166",
@@ -141,6 +150,7 @@ DECISIONS = (
         "call it after `backward` in plain Python; to keep the queue, compile the backward pass as well "
         "(`torch._dynamo.config.compiled_autograd`) with `fullgraph=True`",
         method("queue_callback"),
+        after_backward,
     ),
     Decision(
         "GB0209",
@@ -148,6 +158,7 @@ DECISIONS = (
         "how far the tensor's version is to be kept in {it}",
         "make it in the `with` that uses it, with nothing that breaks inside, and do not return it",
         call("_unsafe_preserve_version_counter"),
+        context_in_place,
     ),
     Decision(
         "GB0225",
@@ -203,6 +214,7 @@ DECISIONS = (
         "whether a parameter has to change in the same graph before {it}",
         "run what changes it (a closure, an in-place write) before, and compile the step of the optimizer by itself",
         method("step"),
+        closure_before,
     ),
     Decision(
         "GB0372",
@@ -232,8 +244,10 @@ DECISIONS = (
         "GB2019",
         "Unsupported autograd.Function context `mark_dirty`",
         "whether the input that {it} marks has to change in place, outside of `apply`",
-        "call the function by `apply`, and not its `forward` with a context of your own",
+        "call the function by `apply`, and not its `forward` with a context of your own; or leave the mark and the "
+        "change in place away",
         method("mark_dirty"),
+        first_of(by_apply, new_tensor),
     ),
     Decision(
         "GB2464",
@@ -241,6 +255,7 @@ DECISIONS = (
         "whether {it} changes its input in place, or makes a new tensor",
         "return the input that `mark_dirty` names, or leave the mark and the change in place away",
         call("apply"),
+        new_tensor,
     ),
     Decision(
         "GB4927",
@@ -256,6 +271,7 @@ DECISIONS = (
         "whether {it} has to start or end at an edge from outside of the compiled part",
         "pass the tensors themselves in, or call `autograd.grad` outside of the compiled part",
         call("grad"),
+        tensor_of_edge,
     ),
     Decision(
         "GB7324",
@@ -271,6 +287,7 @@ DECISIONS = (
         "whether the hook that {it} registers has to look at how the gradient lies in memory",
         "let the hook compute with values alone: `grad.contiguous()` in place of asking `is_contiguous()`",
         method("register_hook"),
+        contiguous_hook,
     ),
     Decision(
         "GB8985",

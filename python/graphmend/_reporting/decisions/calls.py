@@ -1,12 +1,16 @@
 """Decisions about what is called: opaque functions, contexts, generators, kernels, collectives."""
 
 from graphmend._reporting.changes import grid_of_one, limited, wait_at_once
+from graphmend._reporting.changes_outside import around_call, outside
+from graphmend._reporting.changes_returned import made_by_caller
+from graphmend._reporting.changes_values import by_grid, context_in_place, fill_object
 from graphmend._reporting.decisions.decision import Decision
-from graphmend._reporting.spot import call, call_of_function, is_call, keyword, loop, method, started_kernel
+from graphmend._reporting.spot import call, call_of_function, is_call, keyword, loop, method, outer_call, started_kernel
 
 _OPAQUE = (
     "if it only talks to the outside, declare it by `graphmend.effect` or the setting `effects`; if it computes on "
-    "tensors, wrap it by `torch.library.custom_op`; else call it before or after the compiled part"
+    "tensors, wrap it by `torch.library.custom_op`; else call it before or after the compiled part, and pass in what "
+    "it gives"
 )
 
 DECISIONS = (
@@ -14,8 +18,9 @@ DECISIONS = (
         "GB0055",
         "Failed to convert args/kwargs to proxy",
         "which tensors and numbers of the object that {it} passes the operator needs",
-        "pass those in place of the object; an operator takes tensors, numbers, and lists of them",
-        call(),
+        "pass those in place of the object, for `...`; an operator takes tensors, numbers, and lists of them",
+        outer_call,
+        fill_object,
     ),
     Decision(
         "GB0142",
@@ -23,6 +28,8 @@ DECISIONS = (
         "whether {it} has to be entered in the compiled part",
         "put the `with` around the call of the compiled part, or make the context manager by `contextlib` in Python, "
         "so that it can be traced",
+        lambda spot: spot.only(lambda node: node.kind == "With" and node.line == spot.line),
+        around_call,
     ),
     Decision(
         "GB0147",
@@ -30,6 +37,7 @@ DECISIONS = (
         "what the object that {it} calls is for: to compute, or to talk to the outside",
         _OPAQUE,
         call_of_function,
+        outside,
     ),
     Decision(
         "GB0148",
@@ -37,6 +45,7 @@ DECISIONS = (
         "whether {it} has to be called in the compiled part, although tracing it would change what it does",
         _OPAQUE,
         call_of_function,
+        outside,
     ),
     Decision(
         "GB0172",
@@ -52,6 +61,7 @@ DECISIONS = (
         "whether the method of C behind {it} has to be called in the compiled part",
         _OPAQUE,
         method(),
+        outside,
     ),
     Decision(
         "GB0216",
@@ -67,6 +77,7 @@ DECISIONS = (
         "which operations the note in {it} is for",
         "enter `annotate` in a `with` around them, with nothing that breaks inside, and do not keep it",
         call("annotate"),
+        context_in_place,
     ),
     Decision(
         "GB0361",
@@ -75,6 +86,7 @@ DECISIONS = (
         "start it as `kernel[grid](arguments)` without hooks and other options, or wrap the start by "
         "`torch.library.triton_op`",
         call(),
+        by_grid,
     ),
     Decision(
         "GB2533",
@@ -82,6 +94,7 @@ DECISIONS = (
         "where the context of {it} is to be entered: inside of the compiled part, or by its caller",
         "enter it by `with` inside, or return what it is made of, and make it outside",
         call(),
+        made_by_caller,
     ),
     Decision(
         "GB2549",

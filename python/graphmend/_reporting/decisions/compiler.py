@@ -2,8 +2,9 @@
 
 from graphmend._reporting.changes import only_in_eager, remove_statement, setting
 from graphmend._reporting.changes_elsewhere import listed, raise_limit, remove_disable
+from graphmend._reporting.changes_outside import around_call, first_of, passed_in
 from graphmend._reporting.decisions.decision import Decision
-from graphmend._reporting.spot import call, call_of_function, definition
+from graphmend._reporting.spot import asynchronous, call, call_of_function, definition
 
 DECISIONS = (
     Decision(
@@ -61,6 +62,8 @@ DECISIONS = (
         "whether the statement in {it} has to be in the compiled part",
         "Dynamo has no rule for this kind of statement (`async`, `await` and the like): await before or after, and "
         "compile the plain function that computes",
+        asynchronous,
+        first_of(around_call, passed_in),
     ),
     Decision(
         "GB0098",

@@ -1,7 +1,10 @@
 """Decisions about modules: recurrent ones, their attributes, and keys that are not known while tracing."""
 
 from graphmend._reporting.changes import index_by_int, setting
+from graphmend._reporting.changes_classes import getattr_as_function, plain_member, without_getattribute
 from graphmend._reporting.changes_elsewhere import original_parameters
+from graphmend._reporting.changes_outside import moved_before
+from graphmend._reporting.changes_values import fill_unknown
 from graphmend._reporting.decisions.decision import Decision
 from graphmend._reporting.spot import attribute, method, of_kind
 
@@ -24,6 +27,7 @@ DECISIONS = (
         "whether reading an attribute in {it} has to run your own `__getattribute__`",
         "write a `@property` for the attributes that need it, and leave the others to `nn.Module`",
         attribute(),
+        without_getattribute,
     ),
     Decision(
         "GB0053",
@@ -38,6 +42,7 @@ DECISIONS = (
         "whether {it} has to change the module itself in the compiled part",
         "call the module's own methods of `nn.Module` (registering, moving, applying) before the compiled part",
         method(),
+        moved_before,
     ),
     Decision(
         "GB0153",
@@ -53,14 +58,16 @@ DECISIONS = (
         "whether what {it} reads has to be a descriptor of the class",
         "make it a method, a property, a constant or a tensor of the module, or set it on the object in `__init__`",
         attribute(),
+        plain_member,
     ),
     Decision(
         "GB0202",
         "non-const argument in nn.Module method",
         "whether the argument in {it} can be known while tracing",
-        "call `parameters`, `named_modules` and the like with plain numbers, names and flags, or before the compiled "
-        "part",
+        "call `parameters`, `named_modules` and the like with plain numbers, names and flags, one for `...`, or "
+        "before the compiled part",
         method(),
+        fill_unknown,
     ),
     Decision(
         "GB0211",
@@ -68,6 +75,7 @@ DECISIONS = (
         "whether `__getattr__`, which {it} runs, has to be something else than a Python function",
         "define it with `def` in the class, and let it call the object or the function of C that it was",
         attribute(),
+        getattr_as_function,
     ),
     Decision(
         "GB0281",

@@ -13,7 +13,10 @@ from graphmend._reporting.changes import (
     to_left_device,
     write_into,
 )
+from graphmend._reporting.changes_classes import through_class
 from graphmend._reporting.changes_elsewhere import jagged, register_shape
+from graphmend._reporting.changes_outside import moved_before, passed_in, passed_in_dense
+from graphmend._reporting.changes_values import pointer_in_place
 from graphmend._reporting.decisions.decision import Decision
 from graphmend._reporting.spot import attribute, call, call_of_class, comparison_of, method, of_kind, operator_call
 
@@ -38,6 +41,7 @@ DECISIONS = (
         "whether {it} has to work on a sparse tensor",
         "pass the tensor in as `to_dense()` if it fits, or pass its indices and values in as tensors of their own",
         method(),
+        passed_in,
     ),
     Decision(
         "GB0016",
@@ -98,8 +102,10 @@ DECISIONS = (
         "GB0103",
         "Tensor subclass overridden method call",
         "whether {it} is to run your subclass's own method or `__torch_function__`",
-        "give the method a name that `torch.Tensor` does not have, or handle it in `__torch_function__`",
+        "call your own through its class, or give it a name that `torch.Tensor` does not have, or handle it in "
+        "`__torch_function__`",
         method(),
+        through_class,
     ),
     Decision(
         "GB0128",
@@ -115,6 +121,7 @@ DECISIONS = (
         "whether the sparse tensor has to change its size by {it} in the compiled part",
         "resize it before the compiled part, or make a new one of the size it needs",
         method("sparse_resize_"),
+        moved_before,
     ),
     Decision(
         "GB0130",
@@ -122,6 +129,7 @@ DECISIONS = (
         "whether the sparse tensor has to be emptied by {it} in the compiled part",
         "make an empty one of that size before the compiled part, in place of clearing this one",
         method("sparse_resize_and_clear_"),
+        moved_before,
     ),
     Decision(
         "GB0163",
@@ -129,13 +137,15 @@ DECISIONS = (
         "whether the compiled part needs what {it} tells of the subclass's tensor",
         "read it before the compiled part, and pass it in",
         attribute(),
+        passed_in,
     ),
     Decision(
         "GB0164",
         "Unsupported tensor subclass overridden attribute access",
         "whether {it} means the subclass's own attribute or the tensor's",
-        "give your attribute a name that `torch.Tensor` does not have, or make it a property",
+        "read your own from its class, give it a name that `torch.Tensor` does not have, or make it a property",
         attribute(),
+        through_class,
     ),
     Decision(
         "GB0220",
@@ -181,8 +191,10 @@ DECISIONS = (
         "GB0374",
         "Sparse tensor creation not supported",
         "whether the sparse tensor of {it} has to be made in the compiled part",
-        "make it before and keep it, or work with its indices and values (`index_add`, `scatter_add`) on dense ones",
+        "make it before and pass it in by `to_dense()`, or work with its indices and values (`index_add`, "
+        "`scatter_add`) on dense ones",
         call(),
+        passed_in_dense,
     ),
     Decision(
         "GB4197",
@@ -222,5 +234,6 @@ DECISIONS = (
         "which tensor's memory the descriptor in {it} is of",
         "write the tensor's `data_ptr()` in the call itself, with no break between the two",
         call("create_1d_tma_descriptor", "create_2d_tma_descriptor"),
+        pointer_in_place,
     ),
 )
