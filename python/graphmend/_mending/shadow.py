@@ -19,7 +19,6 @@ from graphmend._torch.modes import saved_tensors_have_hooks
 from graphmend._torch.tensors import TorchDispatchMode, memory_of, random_state, set_random_state
 from graphmend._torch.tracing import real_input, traced_attribute
 
-
 # What they are given is computed once more in the backward, and here it is computed once.
 _CHECKPOINTED = (torch.ops.higher_order.tag_activation_checkpoint, torch.ops.higher_order.wrap_activation_checkpoint)
 

@@ -116,7 +116,7 @@ DECISIONS = (
         "GB3383",
         "Pydantic dataclass constructor",
         "whether what {it} gets has to be validated in the compiled part",
-        "make the object before and pass it in, or use a dataclass of the standard library inside",
+        "make the object before, once if it is always the same, or use a dataclass of the standard library inside",
         call_of_class,
         read_above,
     ),
