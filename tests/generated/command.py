@@ -133,7 +133,8 @@ def _replay(request: Request, paths: list[Path]) -> int:
     prepare(request.backend)
     failing = 0
     for path in paths:
-        verdict = judge_text(path.read_text(encoding="utf-8"), request, Path(tempfile.gettempdir()), path.stem)
+        with tempfile.TemporaryDirectory(prefix="graphmend_replayed_") as made:
+            verdict = judge_text(path.read_text(encoding="utf-8"), request, Path(made), path.stem)
         failing += bool(verdict.kind)
         fired = f"mended {dict(verdict.fired.mended)}, left {dict(verdict.fired.left)}, known {dict(verdict.known)}"
         if request.speculate:

@@ -131,8 +131,8 @@ KNOWN = [
     ),
     Known(
         "warm-line",
-        "on Python 3.11, code that Dynamo made for a break gives from its eighth run on the first line of its function"
-        " as the place of what it calls",
+        "on Python 3.11, code that Dynamo made for a break gives from its eighth run on the first line of its function,"
+        " or the line behind which it goes on, as the place of what it calls",
         warm_line,
         shows_breaks=True,
     ),
