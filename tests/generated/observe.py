@@ -204,4 +204,7 @@ def rng_state() -> dict[str, str]:
 def modes() -> tuple[object, ...]:
     """Global switches that a call must leave as they were."""
     switches = (torch.is_grad_enabled(), torch.is_inference_mode_enabled(), torch.is_autocast_enabled("cpu"))
-    return *switches, str(torch.get_default_dtype())
+    # Copies of weights that autocast has made are kept as long as this is not zero.
+    nesting = torch.autocast_increment_nesting()
+    torch.autocast_decrement_nesting()
+    return *switches, nesting, str(torch.get_default_dtype())

@@ -31,6 +31,17 @@ def dropped(t):
     return F.dropout(t, 0.5)
 
 
+def bent(t):
+    return (t * t.sin()).sum()
+
+
+def broken(t):
+    total = (t * t).sum()
+    if total > 4.0:
+        total = total * 0.5
+    return total
+
+
 class Steep(torch.autograd.Function):
     @staticmethod
     def forward(context, t):
@@ -45,7 +56,7 @@ class Steep(torch.autograd.Function):
 
 
 def on_functions(w: Writer) -> None:
-    choices: list[Choice] = [(3, _checkpointed), (3, _counted), (3, _steep), (1, _cond)]
+    choices: list[Choice] = [(3, _checkpointed), (3, _counted), (3, _steep), (2, _slope), (1, _cond)]
     w.pick(choices)
     if w.chance(0.5):
         w.pick([(2, effects.effect), (2, guards.guard)])
@@ -72,6 +83,11 @@ def _counted(w: Writer) -> None:
 def _steep(w: Writer) -> None:
     w.use("functions.derivative")
     w.line(f"{e.full_name(w)} = Steep.apply({e.full_name(w)})")
+
+
+def _slope(w: Writer) -> None:
+    w.use("functions.transform")
+    w.line(f"{e.full_name(w)} = torch.func.grad({w.choose(['bent', 'broken'])})({e.full_name(w)})")
 
 
 def _cond(w: Writer) -> None:

@@ -202,6 +202,41 @@ def test_hooks_on_parameters_are_called_by_backward() -> None:
     assert both(attack, mended_compile(attack, backend="eager"), call)
 
 
+def through_a_hook(x: Any) -> Any:
+    x.register_hook(lambda gradient: gradient * 3)
+    (gradient,) = torch.autograd.grad((x * x).sum(), x)
+    return gradient + 1 if gradient[0].item() > 5 else gradient
+
+
+def through_a_hook_for_a_while(x: Any) -> Any:
+    handle = x.register_hook(lambda gradient: gradient * 3)
+    (gradient,) = torch.autograd.grad((x * x).sum(), x)
+    handle.remove()
+    return gradient
+
+
+def before_a_hook(x: Any) -> Any:
+    (gradient,) = torch.autograd.grad((x * x).sum(), x)
+    x.register_hook(lambda gradient: gradient * 3)
+    return gradient * x
+
+
+@BACKENDS
+@pytest.mark.parametrize("function", [through_a_hook, through_a_hook_for_a_while, before_a_hook])
+def test_hooks_that_are_put_on_an_input(function: Callable[..., Any], backend: str) -> None:
+    def call(compiled: Any) -> Any:
+        x = leaf()
+        result = compiled(x)
+        if result.requires_grad:
+            result.sum().backward()
+        return result.tolist(), None if x.grad is None else x.grad.tolist()
+
+    compiled = mended_compile(function, backend=backend)
+    both(function, compiled, call)
+    reason = "a gradient goes through a hook that is put on an input meanwhile"
+    assert (reason in reasons(compiled)) is (function is not before_a_hook)
+
+
 def grad_then_backward(x: Any, weight: Any) -> Any:
     (gradient,) = torch.autograd.grad((x * weight).sum(), x)
     (gradient * weight).sum().backward()

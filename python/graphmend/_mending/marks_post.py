@@ -12,6 +12,7 @@ from graphmend._mending.kept import keep
 from graphmend._mending.marks_asked import may_carry, may_mend, mends_apply, own_backend, trace_again_without
 from graphmend._mending.stack import Caller
 from graphmend._mending.values import describe, describe_mode, describe_stack
+from graphmend._torch.modes import is_transformed
 from graphmend._torch.raising import FIRST_ROUNDED
 from graphmend._torch.tracing import (
     assume_constant_result,
@@ -95,8 +96,15 @@ def post(site: str, *values: Any) -> bool:
     for value in values:
         if not describe(value, spec, ints, tensors, met):
             return bool(trace_again_without(site, "an argument is neither a tensor, a number, text nor made of these"))
+    if tensors and _is_transformed():
+        return bool(trace_again_without(site, "a transform of `torch.func` is around it, and its tensors say so"))
     torch.ops.graphmend.emit(site, "".join(spec), ints, tensors)
     return True
+
+
+@assume_constant_result
+def _is_transformed() -> bool:
+    return is_transformed()
 
 
 @torch.compiler.disable  # type: ignore[untyped-decorator,unused-ignore]

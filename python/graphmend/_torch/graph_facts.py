@@ -1,5 +1,6 @@
 """What a graph does to its inputs and draws: AOTAutograd's own analysis, on fake tensors."""
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +9,7 @@ import torch
 
 from graphmend._torch.graphs import every_node, functions_of, may_draw
 from graphmend._torch.markers import marker_name
-from graphmend._torch.modes import Modes
+from graphmend._torch.modes import Modes, leave_dual_levels, saved_tensors_have_hooks
 
 
 @dataclass(frozen=True)
@@ -100,8 +101,10 @@ def graph_facts(graph: torch.fx.GraphModule) -> GraphFacts:
                     requires_grad=value.requires_grad,
                 )
         inputs.append(value)
-    # Hooks on saved tensors belong to the real run.
-    hooks = torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor, lambda tensor: tensor)
+    # Hooks on saved tensors belong to the real run. Where there are none, functorch's gradients want none.
+    hooks: contextlib.AbstractContextManager[Any] = contextlib.nullcontext()
+    if saved_tensors_have_hooks():
+        hooks = torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor, lambda tensor: tensor)
     # Operators on functions look there for the mode that they are in.
     tracing = torch._guards.tracing(torch._guards.TracingContext(fake))
     modes = Modes()
@@ -114,6 +117,7 @@ def graph_facts(graph: torch.fx.GraphModule) -> GraphFacts:
             )(*inputs)
     finally:
         modes.restore()
+        leave_dual_levels(graph)
     mutated = tuple(i for i, info in enumerate(metadata.input_info) if info.mutates_data)
     aliased = any(
         info.output_type == OutputType.alias_of_input and info.base_idx in mutated for info in metadata.output_info

@@ -5,12 +5,17 @@ Relies on private functions of autograd and functorch.
 
 from __future__ import annotations
 
+import contextlib
+
 import torch
 import torch.fx
+from torch.nn import attention
 
 _AUTOCAST_DEVICES = ("cpu", "cuda")
 # By whatever name a graph has them, these are restored below.
 _RESTORED = frozenset(["_set_grad_enabled", "set_autocast_enabled", "set_default_dtype"])
+# A level of forward derivatives, of which the process has one.
+_DUAL = "_enter_dual_level"
 
 
 def switches_settings(node: torch.fx.Node) -> bool:
@@ -18,7 +23,7 @@ def switches_settings(node: torch.fx.Node) -> bool:
     if node.op != "call_function" or isinstance(node.meta.get("example_value"), torch.Tensor):
         return False
     name, module = getattr(node.target, "__name__", ""), getattr(node.target, "__module__", None) or ""
-    is_setter = name.startswith(("set_", "_set_", "enable_")) and name not in _RESTORED
+    is_setter = name.startswith(("set_", "_set_", "enable_", _DUAL)) and name not in _RESTORED
     return is_setter and module.startswith("torch") and module != "torch._C._functorch"
 
 
@@ -28,26 +33,75 @@ def saved_tensors_have_hooks() -> bool:
     return torch._C._autograd._top_saved_tensors_default_hooks(True) is not None
 
 
+def is_transformed() -> bool:
+    """Whether what is computed goes through a transform of functorch's."""
+    return torch._C._functorch.peek_interpreter_stack() is not None
+
+
+def leave_dual_levels(graph: torch.fx.GraphModule) -> None:
+    """Leaves the level that a graph has entered and not left, if it is the graph's own."""
+    entered = any(getattr(node.target, "__name__", "") == _DUAL for node in graph.graph.nodes)
+    if entered and torch.autograd.forward_ad._current_level < 0:
+        # It raises where there is none.
+        with contextlib.suppress(RuntimeError):
+            torch._C._exit_dual_level(level=0)
+
+
+class _Autocast:
+    """What autocast does at the moment."""
+
+    def __init__(self) -> None:
+        self.nesting = torch.autocast_increment_nesting() - 1
+        torch.autocast_decrement_nesting()
+        self.caches = torch.is_autocast_cache_enabled()
+        self.devices = [
+            (device, torch.is_autocast_enabled(device), torch.get_autocast_dtype(device))
+            for device in _AUTOCAST_DEVICES
+        ]
+
+    def restore(self) -> None:
+        entered = torch.autocast_increment_nesting() - self.nesting
+        left = [torch.autocast_decrement_nesting() for _ in range(entered)]
+        # Its copies of weights are kept until the outermost is left.
+        if entered > 1 and left[-1] == 0:
+            torch.clear_autocast_cache()
+        torch.set_autocast_cache_enabled(self.caches)
+        for device, was_on, dtype in self.devices:
+            if torch.is_autocast_enabled(device) != was_on:
+                torch.set_autocast_enabled(device, was_on)
+            if torch.get_autocast_dtype(device) != dtype:
+                torch.set_autocast_dtype(device, dtype)
+
+
 class Modes:
     """The modes of the moment in which it is made."""
 
     def __init__(self) -> None:
         self.grad = torch.is_grad_enabled()
+        self.forward = torch._C._is_fwd_grad_enabled()
         self.dtype = torch.get_default_dtype()
-        self.autocast = [torch.is_autocast_enabled(device) for device in _AUTOCAST_DEVICES]
+        self.autocast = _Autocast()
         self.levels = torch._C._functorch.get_dynamic_layer_stack_depth()
+        self.inplace = torch._C._functorch.get_inplace_requires_grad_allowed()
+        # The kernels that attention may have, and their order.
+        self.kernels = attention._cur_sdpa_kernel_backends()
+        self.order = torch._C._get_sdp_priority_order()
         # Why saved tensors may have no hooks, if so.
         self.no_hooks = torch._C._autograd._saved_tensors_hooks_get_disabled_error_message()
 
     def restore(self) -> None:
         """Leaves what was entered since, and was not left."""
         torch._C._functorch.pop_dynamic_layer_stack_and_undo_to_depth(self.levels)
+        torch._C._functorch.set_inplace_requires_grad_allowed(self.inplace)
         torch.set_grad_enabled(self.grad)
+        torch._C._set_fwd_grad_enabled(self.forward)
         if torch.get_default_dtype() != self.dtype:
             torch.set_default_dtype(self.dtype)
-        for device, was_on in zip(_AUTOCAST_DEVICES, self.autocast, strict=True):
-            if torch.is_autocast_enabled(device) != was_on:
-                torch.set_autocast_enabled(device, was_on)
+        self.autocast.restore()
+        if attention._cur_sdpa_kernel_backends() != self.kernels:
+            attention._sdpa_kernel(self.kernels)
+        if torch._C._get_sdp_priority_order() != self.order:
+            torch._C._set_sdp_priority_order(self.order)
         if self.no_hooks is None:
             torch._C._autograd._saved_tensors_hooks_enable()
         else:

@@ -17,6 +17,7 @@ from torch._dynamo import guards
 from torch._dynamo.variables.builder import VariableBuilder
 from torch._dynamo.variables.tensor import TensorVariable
 
+from graphmend._torch.one_tensor import as_given
 from graphmend._torch.replaced import replaced
 from graphmend._torch.version import torch_version
 
@@ -70,8 +71,12 @@ def patch_for(gb_types: Iterable[str], refuse: Callable[[str], Any]) -> Iterator
     if not settings:
         yield
         return
-    keeps = (VariableBuilder, "wrap_module", lambda original: _keep_recurrent(original, refuse))
-    with torch._dynamo.config.patch(**settings), replaced(*([keeps] if "allow_rnn" in settings else [])):
+    keeps: list[Any] = []
+    if "allow_rnn" in settings:
+        keeps.append((VariableBuilder, "wrap_module", lambda original: _keep_recurrent(original, refuse)))
+    if "trace_autograd_ops" in settings:
+        keeps.append((TensorVariable, "_method_register_hook", lambda original: _keep_hooked(original, refuse)))
+    with torch._dynamo.config.patch(**settings), replaced(*keeps):
         yield
 
 
@@ -88,6 +93,19 @@ def _keep_recurrent(original: Any, refuse: Callable[[str], Any]) -> Any:
             return original(self, value)
 
     return wrap_module
+
+
+def _keep_hooked(original: Any, refuse: Callable[[str], Any]) -> Any:
+    """Leaves to Python what goes back to an input once that has got a hook, which Dynamo puts behind the graph."""
+
+    @functools.wraps(original)
+    def register_hook(self: Any, tx: Any, *more: Any, **options: Any) -> Any:
+        if as_given(tx, self).source is not None:
+            refuse("a gradient goes through a hook that is put on an input meanwhile")
+            torch._dynamo.config.trace_autograd_ops = False
+        return original(self, tx, *more, **options)
+
+    return register_hook
 
 
 def _other_when_traced(layer: Any) -> str:
