@@ -185,7 +185,22 @@ def behind_what_is_drawn_again(x: Any) -> Any:
     return counted(checkpoint(moves_at_random, x, use_reentrant=False))
 
 
-_BEHIND = [behind_a_derivative_of_its_own, behind_what_is_computed_again, behind_what_is_chosen, behind_all_of_them]
+def energy(x: Any) -> Any:
+    return (x * x.sin()).sum()
+
+
+def behind_a_transform(x: Any) -> Any:
+    slopes = torch.func.vmap(torch.func.grad(energy))(torch.stack([x, x * 2]))
+    return counted(torch.func.grad(lambda y: energy(y) * slopes.norm())(x))
+
+
+_BEHIND = [
+    behind_a_derivative_of_its_own,
+    behind_what_is_computed_again,
+    behind_what_is_chosen,
+    behind_all_of_them,
+    behind_a_transform,
+]
 
 
 @pytest.mark.parametrize(
@@ -209,6 +224,35 @@ def test_a_value_behind_them_is_predicted(program: Any, backend: str) -> None:
         assert made[0] == made[1]
     assert compiled.report.whole
     assert "speculate" in {entry.mend for entry in compiled.report.mended}
+
+
+def adds(y: Any) -> Any:
+    total = (y * y).sum()
+    if total.detach() > 3:
+        print("large")
+        total = total * 2
+    return total
+
+
+def inside_a_level(x: Any) -> Any:
+    return torch.func.grad(adds)(x)
+
+
+def behind_a_curve(x: Any) -> Any:
+    curved = torch.func.hessian(energy)(x)
+    return torch.stack([x] * (int(curved.sum()) % 3 + 1))
+
+
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [
+        (inside_a_level, "a transform of `torch.func` is around it"),
+        (behind_a_curve, "it hangs on derivatives that are taken forward"),
+    ],
+)
+def test_a_value_of_a_level_is_left_to_python(program: Any, reason: str) -> None:
+    calls = [(torch.full((3,), i),) for i in (1.0, 1.0, 3.0, 0.5)]
+    assert f"its value is not known ahead: {reason}" in reasons(same_program(program, calls, __file__))
 
 
 def spelled_behind_a_check(x: Any) -> Any:

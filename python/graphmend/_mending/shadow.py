@@ -5,7 +5,7 @@ changed: what the graph changes of its inputs is changed in copies.
 """
 
 import itertools
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from typing import Any
 
 import torch
@@ -15,7 +15,14 @@ from graphmend._mending.lift import MAX_COPIED_BYTES
 from graphmend._torch.device_asserts import is_on_device
 from graphmend._torch.graphs import is_torch_function, made_of
 from graphmend._torch.markers import marker_name
-from graphmend._torch.modes import saved_tensors_have_hooks
+from graphmend._torch.modes import (
+    Modes,
+    enters_dual_level,
+    enters_level,
+    is_of_transforms,
+    is_transformed,
+    saved_tensors_have_hooks,
+)
 from graphmend._torch.tensors import TorchDispatchMode, memory_of, random_state, set_random_state
 from graphmend._torch.tracing import real_input, traced_attribute
 
@@ -78,8 +85,12 @@ class Shadow:
         # On a GPU, what stands behind a check that fails must not be computed.
         checks = list(filter(_is_check, before)) if any(map(is_on_device, before)) else []
         needed = {*made_of([node, *(each.args[-1] for each in checks)], before), *checks}
+        modes = Modes()
+        is_transform = any(map(is_of_transforms, needed))
+        if is_transform:
+            needed |= self._around_transforms(before, needed)
         try:
-            if not self.derives and any(each.target is torch.autograd.grad for each in needed):
+            if not self.derives and (is_transform or any(each.target is torch.autograd.grad for each in needed)):
                 self._derive()
             with torch.set_grad_enabled(self.derives), _Watch(self):
                 for self.position, each in enumerate(before):
@@ -92,7 +103,20 @@ class Shadow:
             self.changed.clear()
             self.copied = dict.fromkeys(self.copied)
             return False
+        finally:
+            modes.restore()
         return True
+
+    def _around_transforms(
+        self, before: Iterable[torch.fx.Node], needed: Container[torch.fx.Node]
+    ) -> set[torch.fx.Node]:
+        """What enters and leaves the levels of `torch.func`, all of it anew: a value is that of its level."""
+        if is_transformed():
+            raise ImpureError("a transform of `torch.func` is around it")
+        if any(map(enters_dual_level, before)):
+            raise ImpureError("it hangs on derivatives that are taken forward")
+        self.values.clear()
+        return {each for each in before if enters_level(each) or _prepares_gradients(each, needed)}
 
     def _derive(self) -> None:
         """Computes what was computed so far anew, with a history."""
@@ -166,7 +190,7 @@ class Shadow:
 
 def _prepares_gradients(node: torch.fx.Node, needed: Container[torch.fx.Node]) -> bool:
     """Whether a node, by whose value nothing is computed, decides what has a history."""
-    if node.target == "requires_grad_":
+    if node.target in ("requires_grad_", torch._functorch.eager_transforms._set_tensor_requires_grad):
         return node.args[0] in needed
     return node.target is torch._C._set_grad_enabled
 

@@ -33,15 +33,30 @@ def saved_tensors_have_hooks() -> bool:
     return torch._C._autograd._top_saved_tensors_default_hooks(True) is not None
 
 
+def is_of_transforms(node: torch.fx.Node) -> bool:
+    """Whether a node is a step of a transform of functorch's."""
+    module = getattr(node.target, "__module__", None) or ""
+    return node.op == "call_function" and module.startswith(("torch._functorch", "torch._C._functorch"))
+
+
+def enters_level(node: torch.fx.Node) -> bool:
+    """Whether a node, which makes no tensor, enters or leaves a level of such a transform."""
+    of_hooks = node.op == "call_function" and getattr(node.target, "__module__", None) == "torch._C._autograd"
+    return (of_hooks or is_of_transforms(node)) and node.meta.get("example_value") is None
+
+
 def is_transformed() -> bool:
     """Whether what is computed goes through a transform of functorch's."""
     return torch._C._functorch.peek_interpreter_stack() is not None
 
 
+def enters_dual_level(node: torch.fx.Node) -> bool:
+    return getattr(node.target, "__name__", "") == _DUAL
+
+
 def leave_dual_levels(graph: torch.fx.GraphModule) -> None:
     """Leaves the level that a graph has entered and not left, if it is the graph's own."""
-    entered = any(getattr(node.target, "__name__", "") == _DUAL for node in graph.graph.nodes)
-    if entered and torch.autograd.forward_ad._current_level < 0:
+    if any(map(enters_dual_level, graph.graph.nodes)) and torch.autograd.forward_ad._current_level < 0:
         # It raises where there is none.
         with contextlib.suppress(RuntimeError):
             torch._C._exit_dual_level(level=0)
