@@ -33,6 +33,7 @@ from graphmend._mending.traced import Traced
 from graphmend._mending.transaction import Plan
 from graphmend._torch.compiling import drawn_as_in_eager
 from graphmend._torch.doubles import floats_as_doubles
+from graphmend._torch.extremes import changes_extreme
 from graphmend._torch.generators import leaves_generators_open
 from graphmend._torch.graphs import (
     as_drawn,
@@ -243,6 +244,8 @@ class MendedBackend:
         shared = not names and share_memory(graph, changed)
         if shared:
             self._leave_as_written(SHARED_MEMORY)
+        if changes_extreme(graph):
+            self._leave_as_written("what `max` or `min` of tensors gives is changed in place")
         if (names or self._is_joined()) and not self.frame.goes_on and leaves_generators_open():
             self._leave_as_written("a generator is left early, and has something to do when Python closes it")
         plan = self._plan(graph, changes_inputs=bool(apart))

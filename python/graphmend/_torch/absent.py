@@ -30,6 +30,7 @@ from torch._dynamo.variables import (
     builtin,
     dicts,
 )
+from torch._dynamo.variables.base import AttributeMutationNew
 
 from graphmend._torch.classes import leave_if_changed
 from graphmend._torch.one_tensor import as_given
@@ -128,13 +129,22 @@ def _asked(original: Any) -> Any:
 
 def _deleted(original: Any) -> Any:
     def store_attr(self: Any, item: Any, name: str, value: Any, *more: Any, **options: Any) -> Any:
+        before = self.store_attr_mutations.get(item, {}).get(name)
         if isinstance(value, DeletedVariable):
+            if before is not None and _lacks_its_own(item, name):
+                leave_to_python("A name is deleted that was set", name, "Dynamo deletes it where it is not.")
             _holds(item, name)
-        elif isinstance(self.store_attr_mutations.get(item, {}).get(name), DeletedVariable):
+        elif isinstance(before, DeletedVariable):
             leave_to_python("A name is set that was deleted", name, "Dynamo leaves it among others where it was.")
         return original(self, item, name, value, *more, **options)
 
     return store_attr
+
+
+def _lacks_its_own(variable: Any, name: str) -> bool:
+    """Whether this is an object of the program's that has no such name before the graph."""
+    is_made = isinstance(variable.mutation_type, AttributeMutationNew)
+    return not is_made and name not in getattr(getattr(variable, "value", None), "__dict__", (name,))
 
 
 def _read_by_key(original: Any) -> Any:

@@ -13,16 +13,19 @@ from graphmend._torch.dropouts import dropouts_passed_on
 from graphmend._torch.exact import numbers_compared
 from graphmend._torch.extremes import extremes_compared
 from graphmend._torch.formats import formats_kept
+from graphmend._torch.functions import functions_found
 from graphmend._torch.generators import generators_noted
 from graphmend._torch.keys import keys_compared
 from graphmend._torch.one_tensor import changes_shared
 from graphmend._torch.otherwise import left_as_in_python
+from graphmend._torch.settings import hooks_guarded
 
 _PUT_RIGHT = (
     formats_kept,
     numbers_compared,
     extremes_compared,
     changes_of_classes_seen,
+    functions_found,
     generators_noted,
     contents_told,
     deques_bounded,
@@ -33,6 +36,7 @@ _PUT_RIGHT = (
     keys_compared,
     left_as_in_python,
     code_assembled,
+    hooks_guarded,
 )
 
 

@@ -23,6 +23,7 @@ from torch._dynamo.variables import (
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils._sympy.functions import ToFloat
 from torch.utils._sympy.symbol import SymT, symbol_is_type
+from torch.utils._sympy.value_ranges import bound_sympy
 
 from graphmend._torch.by_python import computed_by_python, functions_by_python, name_in_python
 from graphmend._torch.raising import FIRST_ROUNDED, as_double, fits_double, raising_checked
@@ -200,10 +201,18 @@ def _keeps(node: torch.fx.Node, values: list[Any]) -> bool:
 
 
 def _is_foregone(node: torch.fx.Node, operands: list[Any]) -> bool:
-    """Whether sympy may know what a comparison comes to, NaN or not: `k + 1 > k`, `k <= inf`."""
+    """Whether sympy may know what a comparison comes to, NaN or not: `k + 1 > k`, `k <= inf`, `sqrt(k) > -1`."""
     one, other = (each.free_symbols for each in operands)
     is_infinite = any(each in (sympy.oo, -sympy.oo) or each.is_infinite for each in operands)
-    return node.target in _COMPARISONS and (is_infinite or not one.isdisjoint(other))
+    return node.target in _COMPARISONS and (is_infinite or not one.isdisjoint(other) or any(map(_is_bounded, operands)))
+
+
+def _is_bounded(operand: Any) -> bool:
+    """Whether torch takes a fraction that may change to be in a range, where no NaN is: a square root, say."""
+    if not operand.free_symbols or operand.is_integer:
+        return False
+    known = bound_sympy(operand)
+    return bool(known.lower != -sympy.oo or known.upper != sympy.oo)
 
 
 def _forms(operand: Any) -> tuple[Any, ...]:

@@ -9,6 +9,7 @@ import operator
 from typing import Any
 
 import torch
+import torch.fx
 from torch._dynamo.symbolic_convert import compare_op_handlers
 from torch._dynamo.variables import (
     BuiltinVariable,
@@ -19,8 +20,11 @@ from torch._dynamo.variables import (
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 from graphmend._torch.exact import as_constant
+from graphmend._torch.graphs import changes_in_place, storage_of
 from graphmend._torch.raising import as_double
 from graphmend._torch.replaced import replaced
+
+_IS_ONE_OF_TWO = "graphmend_one_of_two"
 
 
 def extremes_compared() -> contextlib.AbstractContextManager[None]:
@@ -47,7 +51,15 @@ def _comparing(original: Any) -> Any:
 def _joined(function: Any, tx: Any, first: Any, second: Any) -> Any:
     exceeds = BuiltinVariable(operator.gt if function is max else operator.lt)
     flag = exceeds.call_function(tx, [second, first], {})
-    return TorchInGraphFunctionVariable(torch.where).call_function(tx, [flag, second, first], {})
+    made = TorchInGraphFunctionVariable(torch.where).call_function(tx, [flag, second, first], {})
+    made.as_proxy().node.meta[_IS_ONE_OF_TWO] = True
+    return made
+
+
+def changes_extreme(graph: torch.fx.GraphModule) -> bool:
+    """Whether what `max` or `min` gives, which in Python is one of the tensors, is changed in place."""
+    made = {storage_of(node) for node in graph.graph.nodes if _IS_ONE_OF_TWO in node.meta}
+    return bool(made) and any(storage_of(each) in made for node in graph.graph.nodes for each in changes_in_place(node))
 
 
 def _are_read(one: Any, other: Any) -> bool:

@@ -1,8 +1,8 @@
 """What Dynamo makes something else of than Python does, and nobody sees while a break leaves it to Python.
 
 In: traces. Out: the same, in which the `__dict__` of an object that was made is that object's; sets of a class of the
-program's, numbers that numpy draws, one of Python's `random` that would decide a result's type, and a name that is
-given twice break the graph.
+program's, numbers that numpy draws and its quantiles, one of Python's `random` that would decide a result's type, and a
+name that is given twice break the graph.
 """
 
 import contextlib
@@ -30,6 +30,7 @@ from graphmend._torch.markers import marker_name
 from graphmend._torch.own_breaks import leave_to_python
 from graphmend._torch.replaced import replaced
 
+_OF_RANKS = frozenset("median nanmedian percentile nanpercentile quantile nanquantile".split())
 # Not before torch 2.13.
 _OWN_DICT: Any = getattr(dicts, "DunderDictVariable", None)
 
@@ -133,6 +134,10 @@ def _drawn(original: Any) -> Any:
         owner = type(getattr(self.value, "__self__", None))
         if any(str(each.__module__).startswith("numpy.random") for each in (self.value, owner)):
             leave_to_python("Numbers that numpy draws", self.value, "Dynamo draws others.")
+        if getattr(self.value, "__name__", "") in _OF_RANKS:
+            leave_to_python(
+                "Quantiles of numpy's", self.value, "Dynamo rounds them otherwise, or gives them a dimension."
+            )
         return original(self, tx, args, kwargs)
 
     return call_function
