@@ -15,10 +15,10 @@ from graphmend._torch.extremes import extremes_compared
 from graphmend._torch.formats import formats_kept
 from graphmend._torch.functions import functions_found
 from graphmend._torch.generators import generators_noted
+from graphmend._torch.hooks import hooks_guarded
 from graphmend._torch.keys import keys_compared
 from graphmend._torch.one_tensor import changes_shared
 from graphmend._torch.otherwise import left_as_in_python
-from graphmend._torch.settings import hooks_guarded
 
 _PUT_RIGHT = (
     formats_kept,

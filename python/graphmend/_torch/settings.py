@@ -117,12 +117,6 @@ def _other_when_traced(layer: Any) -> str:
     return "under autocast, torch's compilers give recurrent layers another type" if is_cast else ""
 
 
-def hooks_guarded() -> contextlib.AbstractContextManager[None]:
-    """Inside, it is guarded that a module has no hooks. Behind a break Python would call those that are put later."""
-    settings: contextlib.AbstractContextManager[None] = torch._dynamo.config.patch(skip_nnmodule_hook_guards=False)
-    return settings
-
-
 def whole_guards(needed: Callable[[], bool]) -> contextlib.AbstractContextManager[None]:
     """Guards that are made meanwhile look into a module's dicts in every call, if that is `needed` then.
 

@@ -134,7 +134,7 @@ def holds_while(source: Any, same: Callable[[Any], bool], what: str) -> None:
     """What is being compiled holds as long as `same` says so of what is found there."""
 
     def add(builder: Any, guard: Any) -> None:
-        _add_guard(builder, guard, same, what)
+        add_guard(builder, guard, same, what)
 
     install_guard(source.make_guard(add))
 
@@ -148,12 +148,13 @@ def holds_as_it_is(source: Any, ask: Callable[[Any], object], what: str) -> None
             return
         builder.already_added_code_parts.add(named)
         told = ask(builder.get(guard))
-        _add_guard(builder, guard, lambda value: ask(value) == told, what)
+        add_guard(builder, guard, lambda value: ask(value) == told, what)
 
     install_guard(source.make_guard(add))
 
 
-def _add_guard(builder: Any, guard: Any, same: Callable[[Any], bool], what: str) -> None:
+def add_guard(builder: Any, guard: Any, same: Callable[[Any], bool], what: str) -> None:
+    """Where Dynamo makes a guard, makes one of its own kind: that `same` says so of what is found there."""
     manager = builder.get_guard_manager(guard)
     try:
         manager.add_lambda_guard(same, [what], guard.user_stack)
