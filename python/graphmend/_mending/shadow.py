@@ -98,14 +98,17 @@ class Shadow:
                     if is_new or (self.derives and _prepares_gradients(each, needed)):
                         self.values[each] = self._run(each)
         except _BeginAgainError:
-            self.values.clear()
-            self.given.clear()
-            self.changed.clear()
-            self.copied = dict.fromkeys(self.copied)
+            self._forget()
             return False
         finally:
             modes.restore()
         return True
+
+    def _forget(self) -> None:
+        self.values.clear()
+        self.given.clear()
+        self.changed.clear()
+        self.copied = dict.fromkeys(self.copied)
 
     def _around_transforms(
         self, before: Iterable[torch.fx.Node], needed: Container[torch.fx.Node]
@@ -115,7 +118,7 @@ class Shadow:
             raise ImpureError("a transform of `torch.func` is around it")
         if any(map(enters_dual_level, before)):
             raise ImpureError("it hangs on derivatives that are taken forward")
-        self.values.clear()
+        self._forget()
         return {each for each in before if enters_level(each) or _prepares_gradients(each, needed)}
 
     def _derive(self) -> None:
