@@ -101,7 +101,7 @@ def generate(seed: int, index: int, speculate: bool = False, has_asides: bool = 
     w.line()
     with w.block("def build():"):
         w.line(f"global TICKS\nTICKS = 0\n{told.FORGET}")
-        w.line('STATE.clear()\nSTATE.update({"calls": 0, "seen": []})')
+        w.line('STATE.clear()\nTALLY.count = 0\nSTATE.update({"calls": 0, "seen": []})')
         w.line(target)
         if nested:
             w.use("nested.compile")

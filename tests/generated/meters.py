@@ -1,4 +1,5 @@
-"""Statements with an object of the program's whose methods and properties have names of a tensor's, and count.
+"""Statements with objects of the program's: methods and properties that have names of a tensor's, and count; texts
+that tell of what the call has changed, numbers that hang on it, methods that are exchanged.
 
 They are drawn beside the rest of a program, which stays what it is without them.
 """
@@ -21,7 +22,18 @@ class Meter:
         return self.add(2)
 
 
+class Tally:
+    count = 0
+
+    def __repr__(self):
+        return f"tally {self.count}"
+
+    def turned(self, number):
+        return number + 1
+
+
 METER = Meter()
+TALLY = Tally()
 """
 
 _LIMITS = ("-2.0", "0.0", "1.0", "100.0")
@@ -31,6 +43,16 @@ _FORMS = {
     "property": "if {name}.max() > {limit}:\n    metered = {name} * METER.T",
     "choice": "metered = {name} + METER.add(1) if {name}.min() > {limit} else {name}",
     "operand": 'if {name}.abs().max() > 100.0 and METER.any():\n    raise ValueError("metered")',
+    "told": 'TALLY.count += 1\nif {name}.sum() > {limit}:\n    print("large")\nSTATE["seen"].append(f"at {{TALLY}}")',
+    "sign": 'TALLY.count += 1\nprint("counted", TALLY.count)\nSTATE["seen"].append((-2) ** TALLY.count)',
+    "share": (
+        'TALLY.count += 1\nprint("counted", TALLY.count)\n'
+        'share = TALLY.count / 4\nSTATE["seen"].append(share is share)'
+    ),
+    "exchanged": (
+        "turned = Tally.turned\nTally.turned = lambda self, number: number - 1\n"
+        'print("turned", {name}.mean() > {limit})\nSTATE["seen"].append(TALLY.turned(2))\nTally.turned = turned'
+    ),
     "shown": 'print("meter", METER.T if {name}.sum().item() > {limit} else 0)',
 }
 

@@ -47,6 +47,7 @@ from graphmend._torch.graphs import (
 from graphmend._torch.guards import drop_own_guards
 from graphmend._torch.markers import marker_name
 from graphmend._torch.matrices import loses_checks_of_matrices
+from graphmend._torch.powers import keep_signs
 from graphmend._torch.tracing import RestartAnalysis, TraceAgain, draws_python_random, is_tracing, traced_code
 
 
@@ -243,11 +244,11 @@ class MendedBackend:
         changed = [i for each in apart for i in each.inputs]
         shared = not names and share_memory(graph, changed)
         if shared:
-            self._leave_as_written(SHARED_MEMORY)
+            self.leave_as_written(SHARED_MEMORY)
         if changes_extreme(graph):
-            self._leave_as_written("what `max` or `min` of tensors gives is changed in place")
+            self.leave_as_written("what `max` or `min` of tensors gives is changed in place")
         if (names or self._is_joined()) and not self.frame.goes_on and leaves_generators_open():
-            self._leave_as_written("a generator is left early, and has something to do when Python closes it")
+            self.leave_as_written("a generator is left early, and has something to do when Python closes it")
         plan = self._plan(graph, changes_inputs=bool(apart))
         if shared:
             required += require_together(graph, changed)
@@ -260,6 +261,7 @@ class MendedBackend:
         random_decides = plan is not None and plan.random_decides
         if random_decides:
             spell_out_draws(graph)
+        keep_signs(graph)
         finish_graph(graph)
         self._note_graph(graph, names, plan)
         with drawn_as_in_eager() if random_decides else contextlib.nullcontext():
@@ -278,7 +280,7 @@ class MendedBackend:
         drop_own_guards()
         return compiled
 
-    def _leave_as_written(self, reason: str) -> None:
+    def leave_as_written(self, reason: str) -> None:
         """The frame's graphs are to be those of plain `torch.compile`."""
         learnt = self.learnt(traced_code())
         if learnt.as_written is None:

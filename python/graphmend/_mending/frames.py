@@ -61,8 +61,6 @@ _TEXTS = "a handler gets an exception that torch.compile raises with another tex
 _MAX_ROUNDS = 500
 # A frame that raises this often while it is traced is compiled up to the raise.
 _MAX_RAISED = 8
-# What comes behind a break, and has no operation in it, is compiled this often.
-_MAX_EMPTY = 2
 
 
 class MendingCallback:
@@ -173,13 +171,11 @@ class MendingCallback:
         return result
 
     def _stays_empty(self, code: CodeType) -> bool:
-        """Whether nothing was traced of the rest of a function, again: where breaks are errors, Dynamo compiles that
-        too, and anew for each number that has changed."""
-        traced, learnt = self.backend.frame, self.backend.learnt(code)
-        if self.fullgraph or traced.ops or traced.has_transaction or traced.marked or not mended_code.is_resumed(code):
-            return False
-        learnt.empty += 1
-        return learnt.empty > _MAX_EMPTY
+        """Whether nothing was traced of the rest of a function: plain `torch.compile` leaves it to Python, where breaks
+        are errors Dynamo compiles that too, and anew for each number that has changed."""
+        traced = self.backend.frame
+        is_rest = not self.fullgraph and mended_code.is_resumed(code)
+        return is_rest and not (traced.ops or traced.has_transaction or traced.marked)
 
     def _begin(self, code: CodeType) -> None:
         learnt = self.backend.learnt(code)
@@ -330,7 +326,7 @@ class MendingCallback:
     def _parts_put_right(self) -> Iterator[contextlib.AbstractContextManager[Any]]:
         # What an effect shows, and what decides a check, is all in the graph: guards must miss no change of it.
         yield whole_guards(lambda: self.backend.frame.has_transaction)
-        yield identities_known(self.backend.trace_without)
+        yield identities_known(self.backend.trace_without, self.backend.leave_as_written)
         yield exceptions_in_vain(self._note_raised)
         yield asserts_left(self._leaves_asserts)
         yield own_texts_noticed(self._leave_texts)

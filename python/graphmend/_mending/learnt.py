@@ -51,8 +51,6 @@ class Learnt:
     versions: int = 0
     # How often a frame raised for sure, while it was traced.
     raised: int = 0
-    # How often nothing was traced of them.
-    empty: int = 0
     # How often in succession an operation raised while it was traced.
     in_vain: int = 0
     # There is, or was, more in its graphs than plain `torch.compile` has in one.

@@ -18,6 +18,7 @@ from graphmend._torch.generators import generators_noted
 from graphmend._torch.hooks import hooks_guarded
 from graphmend._torch.keys import keys_compared
 from graphmend._torch.one_tensor import changes_shared
+from graphmend._torch.optimizers import groups_kept
 from graphmend._torch.otherwise import left_as_in_python
 
 _PUT_RIGHT = (
@@ -32,6 +33,7 @@ _PUT_RIGHT = (
     dropouts_passed_on,
     attributes_guarded,
     changes_shared,
+    groups_kept,
     absence_guarded,
     keys_compared,
     left_as_in_python,

@@ -91,11 +91,11 @@ def functions_by_python() -> contextlib.AbstractContextManager[None]:
     from tensors."""
     return replaced(
         (TorchInGraphFunctionVariable, "call_function", _calling(lambda self: self.value)),
-        (BuiltinVariable, "call_function", _calling(lambda self: _POWERS.get(self.fn))),
+        (BuiltinVariable, "call_function", _calling(lambda self: POWERS.get(self.fn))),
     )
 
 
-_POWERS: dict[Any, Any] = dict.fromkeys((pow, operator.pow, operator.ipow), operator.pow)
+POWERS: dict[Any, Any] = dict.fromkeys((pow, operator.pow, operator.ipow), operator.pow)
 
 
 def _calling(function_of: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -4,9 +4,9 @@ Dynamo writes such a change back after the graph, and until then knows of it onl
 """
 
 import contextlib
-from typing import Any
+from typing import Any, NoReturn
 
-from torch._dynamo.variables import BuiltinVariable
+from torch._dynamo.variables import BuiltinVariable, SuperVariable
 from torch._dynamo.variables.user_defined import UserDefinedClassVariable, UserDefinedObjectVariable
 
 from graphmend._torch.own_breaks import leave_to_python
@@ -16,7 +16,8 @@ from graphmend._torch.replaced import replaced
 def changes_of_classes_seen() -> contextlib.AbstractContextManager[None]:
     of_objects = (UserDefinedObjectVariable, "var_getattr", _for_objects)
     of_classes = (UserDefinedClassVariable, "var_getattr", _for_classes)
-    return replaced(of_objects, of_classes, (BuiltinVariable, "call_dir", _listed))
+    of_bases = (SuperVariable, "_resolved_getattr_and_source", _for_bases)
+    return replaced(of_objects, of_classes, of_bases, (BuiltinVariable, "call_function", _asked))
 
 
 def _for_objects(original: Any) -> Any:
@@ -41,34 +42,58 @@ def _for_classes(original: Any) -> Any:
     return var_getattr
 
 
-def _listed(original: Any) -> Any:
-    def call_dir(self: Any, tx: Any, asked: Any) -> Any:
-        for each in asked.value.__mro__ if isinstance(asked, UserDefinedClassVariable) else ():
-            leave_if_changed(tx, each)
-        return original(self, tx, asked)
+def _for_bases(original: Any) -> Any:
+    def resolve(self: Any, tx: Any, name: str) -> Any:
+        kind = self.objvar.python_type() if self.objvar else object
+        for each in (self.objvar.value if issubclass(kind, type) else kind).__mro__:
+            if _given(tx, each, name) is not None:
+                _leave(each)
+        return original(self, tx, name)
 
-    return call_dir
+    return resolve
+
+
+def _asked(original: Any) -> Any:
+    def call_function(self: Any, tx: Any, args: Any, kwargs: Any) -> Any:
+        given = args[0].realize() if args and self.fn in (dir, callable) else None
+        if self.fn is dir and isinstance(given, UserDefinedClassVariable):
+            for each in given.value.__mro__:
+                leave_if_changed(tx, each)
+        elif self.fn is callable and isinstance(given, UserDefinedObjectVariable):
+            _changed(tx, type(given.value).__mro__, "__call__")
+        return original(self, tx, args, kwargs)
+
+    return call_function
 
 
 def leave_if_changed(tx: Any, asked: type) -> None:
     """Breaks the graph where all is asked for that a class has, and the frame has changed it."""
     effects = tx.output.side_effects
     if effects.store_attr_mutations.get(effects.id_to_variable.get(id(asked))):
-        leave_to_python("What a changed class has", asked, "Dynamo reads what it had before.")
+        _leave(asked)
+
+
+def _leave(asked: type) -> NoReturn:
+    leave_to_python("What a changed class has", asked, "Dynamo reads what it had before.")
 
 
 def _changed(tx: Any, classes: tuple[type, ...], name: str) -> Any:
-    """The variable that the first of the classes to have the attribute was given for it; None if it was given none."""
-    effects = tx.output.side_effects
+    """The variable that the first of the classes to have the attribute was given for it; None if it was given none.
+    Functions and the like become something else where they are read, which is left to Python."""
     for each in classes:
-        variable = effects.id_to_variable.get(id(each))
-        given = None if variable is None else effects.store_attr_mutations.get(variable, {}).get(name)
-        if given is not None:
-            # Functions and the like become something else where they are read.
-            return None if hasattr(_type(given), "__get__") else given
-        if name in vars(each):
-            return None
+        given = _given(tx, each, name)
+        if given is not None and hasattr(_type(given), "__get__"):
+            _leave(each)
+        if given is not None or name in vars(each):
+            return given
     return None
+
+
+def _given(tx: Any, kind: type, name: str) -> Any:
+    """The variable that a class was given for an attribute; None if it was given none."""
+    effects = tx.output.side_effects
+    variable = effects.id_to_variable.get(id(kind))
+    return None if variable is None else effects.store_attr_mutations.get(variable, {}).get(name)
 
 
 def _type(variable: Any) -> type:

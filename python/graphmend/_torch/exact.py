@@ -25,7 +25,7 @@ from torch.utils._sympy.functions import ToFloat
 from torch.utils._sympy.symbol import SymT, symbol_is_type
 from torch.utils._sympy.value_ranges import bound_sympy
 
-from graphmend._torch.by_python import computed_by_python, functions_by_python, name_in_python
+from graphmend._torch.by_python import POWERS, computed_by_python, functions_by_python, name_in_python
 from graphmend._torch.raising import FIRST_ROUNDED, as_double, fits_double, raising_checked
 from graphmend._torch.replaced import replaced
 from graphmend._torch.symbols import read_symbols
@@ -66,13 +66,10 @@ def _if_any(original: Any) -> Any:
 
 @contextlib.contextmanager
 def numbers_compared() -> Iterator[None]:
-    """Inside, numbers that may change are compared as Python does it where Dynamo does otherwise: it says of any that
-    it `is` no other (`n is True`), and takes a large number for the float next to it. One that meets a number which was
-    drawn is the one it is."""
-    asked = dict.fromkeys(("is", "is not"), _are_of_one_type)
-    asked |= dict.fromkeys(("==", "!=", "<", "<=", ">", ">="), _round)
-    originals = {name: compare_op_handlers[name] for name in asked}
-    compare_op_handlers.update({name: _of_constants(originals[name], asks) for name, asks in asked.items()})
+    """Inside, numbers that may change are compared as Python does it where Dynamo does otherwise: it takes a large
+    number for the float next to it. One that meets a number which was drawn is the one it is."""
+    originals = {name: compare_op_handlers[name] for name in ("==", "!=", "<", "<=", ">", ">=")}
+    compare_op_handlers.update({name: _of_constants(original) for name, original in originals.items()})
     try:
         with replaced((BuiltinVariable, "call_function", _with_drawn)):
             yield
@@ -80,10 +77,10 @@ def numbers_compared() -> Iterator[None]:
         compare_op_handlers.update(originals)
 
 
-def _of_constants(original: Any, asks: Callable[[Any, Any], bool]) -> Any:
+def _of_constants(original: Any) -> Any:
     def handle(tx: Any, args: Any, kwargs: Any) -> Any:
         left, right = (each.realize() for each in args)
-        if any(isinstance(each, SymNodeVariable) for each in (left, right)) and asks(left, right):
+        if any(isinstance(each, SymNodeVariable) for each in (left, right)) and _round(left, right):
             args = [as_constant(tx, left), as_constant(tx, right)]
         return original(tx, args, kwargs)
 
@@ -91,25 +88,30 @@ def _of_constants(original: Any, asks: Callable[[Any, Any], bool]) -> Any:
 
 
 def _with_drawn(original: Any) -> Any:
-    """Of a number that may change and one that Python's `random` has drawn, Dynamo would make a tensor."""
+    """Of a number that may change and one that Python's `random` has drawn, Dynamo would make a tensor; and a fraction,
+    of a power that is complex."""
 
     def call_function(self: Any, tx: Any, args: Any, kwargs: Any) -> Any:
         known = [each.realize() if each.is_realized() else each for each in args]
-        if any(isinstance(each, UnspecializedPythonVariable) for each in known):
+        is_drawn = any(isinstance(each, UnspecializedPythonVariable) for each in known)
+        if is_drawn or (self.fn in POWERS and _may_be_complex(*known[:2])):
             args = [as_constant(tx, each) for each in known]
         return original(self, tx, args, kwargs)
 
     return call_function
 
 
-def _are_of_one_type(left: Any, right: Any) -> bool:
-    """Nothing is needed to know that a number is not None."""
-    return _type(left) is _type(right)
+def _may_be_complex(base: Any, exponent: Any = None) -> bool:
+    """Whether it is a power of a negative number, with a fraction that may change."""
+    if not isinstance(exponent, SymNodeVariable) or exponent.python_type() is not float:
+        return False
+    is_known = not isinstance(base, SymNodeVariable) and type_of_number(base) in (int, float)
+    return is_known and base.as_python_constant() < 0
 
 
 def _round(left: Any, right: Any) -> bool:
     """Whether sympy, which compares at the float's precision, would round one of two numbers."""
-    if {_type(left), _type(right)} != {int, float}:
+    if {type_of_number(left), type_of_number(right)} != {int, float}:
         return False
     return any(
         isinstance(number, (int, float)) and abs(number) >= FIRST_ROUNDED for number in map(_hint, (left, right))
@@ -121,7 +123,7 @@ def _hint(value: Any) -> Any:
     return value.sym_num.node.hint if isinstance(value, SymNodeVariable) else value.as_python_constant()
 
 
-def _type(value: Any) -> Any:
+def type_of_number(value: Any) -> Any:
     """The type of a number; None of anything else."""
     is_number = isinstance(value, SymNodeVariable) or value.is_python_constant()
     return value.python_type() if is_number else None
@@ -179,7 +181,7 @@ def _compares_truth(target: Any, values: list[Any]) -> bool:
 def _hangs_on_float(values: list[Any]) -> bool:
     """Whether floats are computed of what was read from tensors, or a truth of what such floats came to."""
     of_truths = {symbol for each in values if isinstance(each, torch.SymBool) for symbol in read_symbols(each)}
-    if any(symbol_is_type(symbol, SymT.UNBACKED_FLOAT) for symbol in of_truths):
+    if any(symbol_istype_of_number(symbol, SymT.UNBACKED_FLOAT) for symbol in of_truths):
         return True
     return any(isinstance(each, (float, torch.SymFloat)) for each in values) and any(map(read_symbols, values))
 

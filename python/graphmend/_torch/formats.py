@@ -9,6 +9,7 @@ import contextlib
 import operator
 import re
 from collections.abc import Iterable, Sequence
+from string import Formatter
 from typing import Any
 
 from torch._dynamo.exc import ObservedTypeError
@@ -26,6 +27,7 @@ from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from graphmend._torch.exact import as_constant
 from graphmend._torch.own_breaks import leave_to_python
 from graphmend._torch.replaced import replaced
+from graphmend._torch.told import has_text_of_its_own, is_object, says_by_repr, text_by_repr, text_of_object
 
 _MAKE_TEXTS = (str, repr, format, operator.mod)
 _TYPICAL = {int: 1, float: 1.5}
@@ -48,6 +50,10 @@ def formats_kept() -> contextlib.AbstractContextManager[None]:
 def _in_f_strings(original: Any) -> Any:
     def format_value(self: Any, spec: Any, flags: int) -> None:
         value = self.stack[-1].realize()
+        told = text_of_object(self, value, spec.as_python_constant()) if flags & 3 == 0 else None
+        if told is not None:
+            self.stack[-1] = told
+            return
         if not isinstance(value, SymNodeVariable):
             original(self, spec, flags)
             return
@@ -68,6 +74,10 @@ def _in_calls(original: Any) -> Any:
         text = _text_made(self.fn, tx, args) if self.fn in _MAKE_TEXTS and not kwargs else None
         if text is not None:
             return text
+        if self.fn is str and len(args) == 1 and not kwargs and says_by_repr(args[0].realize()):
+            return text_by_repr(tx, args[0].realize())
+        if self.fn is str.format and args and args[0].is_python_constant():
+            _leave_objects(args[0], (*args[1:], *kwargs.values()))
         if self.fn is format and not kwargs:
             return _formatted([_known(tx, each) for each in args])
         try:
@@ -81,6 +91,15 @@ def _in_calls(original: Any) -> Any:
             return original(self, tx, known, kwargs)
 
     return call_function
+
+
+def _leave_objects(form: Any, values: Iterable[Any]) -> None:
+    """Breaks the graph where `str.format` would ask an object before that is what it is."""
+    is_deep = any(set(name or "") & set(".[") for _, name, *_ in Formatter().parse(str(form.as_python_constant())))
+    for each in values:
+        given = each.realize()
+        if is_object(given) and (is_deep or has_text_of_its_own(given)):
+            leave_to_python("Text of an object", given, "`str.format` asks it before the frame has changed it.")
 
 
 def _text_made(function: Any, tx: Any, args: Sequence[Any]) -> Any:

@@ -13,6 +13,7 @@ from torch._dynamo.variables.lists import BaseListVariable
 from torch._dynamo.variables.torch import TorchInGraphFunctionVariable
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
+from graphmend._torch.exact import as_constant, type_of_number
 from graphmend._torch.markers import marker_name
 from graphmend._torch.replaced import replaced
 from graphmend._torch.tracing import is_ours
@@ -26,15 +27,22 @@ _NAMES = frozenset(
 
 _TEXTS = (str, repr, format, str.format, operator.mod)
 
+# Of these Python has one object each.
+_KEPT = range(-5, 257)
+
 Decline = Callable[[str, str], Any]
+Leave = Callable[[str], None]
 
 
 @contextlib.contextmanager
-def identities_known(decline: Decline) -> Iterator[None]:
+def identities_known(decline: Decline, leave: Leave) -> Iterator[None]:
     """Inside, a bool that was read from a tensor is one of the two that there are; and where the sides of a branch were
-    joined, and which of their tensors it is would show, `decline` gets the site of that, and does not return."""
+    joined, and which of their tensors it is would show, `decline` gets the site of that, and does not return. Where two
+    numbers that may change are equal, and may be one object, `leave` gets a reason why nothing is to be mended."""
     originals = {name: compare_op_handlers[name] for name in ("is", "is not")}
-    compare_op_handlers.update({name: _compared(original, decline) for name, original in originals.items()})
+    compare_op_handlers.update(
+        {name: _compared(original, name == "is", decline, leave) for name, original in originals.items()}
+    )
     # Its name before torch 2.12 is the other.
     hashed = "hash_impl" if hasattr(TensorVariable, "hash_impl") else "get_python_hash"
     try:
@@ -53,7 +61,7 @@ def identities_known(decline: Decline) -> Iterator[None]:
         compare_op_handlers.update(originals)
 
 
-def _compared(original: Any, decline: Decline) -> Any:
+def _compared(original: Any, says: bool, decline: Decline, leave: Leave) -> Any:
     def compare(tx: Any, args: Sequence[Any], kwargs: Any) -> Any:
         if is_ours(tx.f_code.co_filename):
             return original(tx, args, kwargs)
@@ -61,9 +69,24 @@ def _compared(original: Any, decline: Decline) -> Any:
         if isinstance(one, TensorVariable) and isinstance(other, TensorVariable) and one is not other:
             _ask(one, "an `is`", decline)
             _ask(other, "an `is`", decline)
+        is_number = isinstance(one, SymNodeVariable) or isinstance(other, SymNodeVariable)
+        if is_number and type_of_number(one) is type_of_number(other):
+            return ConstantVariable.create(_is_one_number(tx, one, other, leave) == says)
         return original(tx, [_truth(tx, one, other), _truth(tx, other, one)], kwargs)
 
     return compare
+
+
+def _is_one_number(tx: Any, one: Any, other: Any, leave: Leave) -> bool:
+    if one is other:
+        return True
+    known = [as_constant(tx, each).as_python_constant() for each in (one, other)]
+    if repr(known[0]) != repr(known[1]):
+        return False
+    if not isinstance(known[0], float) and known[0] in _KEPT:
+        return True
+    leave("whether two numbers that may change are one object hangs on how they came about")
+    return False
 
 
 def _hashed(original: Any, decline: Decline) -> Any:

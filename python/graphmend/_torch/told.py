@@ -1,0 +1,64 @@
+"""Texts of the program's objects. Dynamo asks the object itself, which does not have yet what the frame has given it.
+
+In: an object's variable. Out: the text that its own methods make of it while they are traced.
+"""
+
+import inspect
+from collections import deque
+from types import FunctionType
+from typing import Any
+
+from torch._dynamo.variables import (
+    BuiltinVariable,
+    ConstantVariable,
+    NNModuleVariable,
+    UnspecializedNNModuleVariable,
+    UserFunctionVariable,
+)
+from torch._dynamo.variables.user_defined import UserDefinedExceptionObjectVariable, UserDefinedObjectVariable
+
+# What they say of themselves is known, or told elsewhere.
+_OTHERS = (NNModuleVariable, UnspecializedNNModuleVariable, UserDefinedExceptionObjectVariable)
+
+
+def is_object(variable: Any) -> bool:
+    return isinstance(variable, UserDefinedObjectVariable) and not isinstance(variable, _OTHERS)
+
+
+def has_text_of_its_own(variable: Any) -> bool:
+    """Whether code of a program makes the text of an object, or it is made of what is in it."""
+    if isinstance(variable.value, (dict, list, set, deque)):
+        return True
+    return any(_programmed(variable, name) for name in ("__format__", "__str__", "__repr__"))
+
+
+def says_by_repr(variable: Any) -> bool:
+    """Whether `str` of it is what its own `__repr__` says."""
+    if not is_object(variable) or type(variable.value).__str__ is not object.__str__:
+        return False
+    return _programmed(variable, "__repr__") is not None
+
+
+def text_of_object(tx: Any, variable: Any, spec: str) -> Any:
+    """What `format` makes of an object; None if no code of a program does."""
+    if not is_object(variable):
+        return None
+    if _programmed(variable, "__format__"):
+        return variable.call_method(tx, "__format__", [ConstantVariable.create(spec)], {})
+    if spec or type(variable.value).__format__ is not object.__format__:
+        return None
+    if says_by_repr(variable):
+        return text_by_repr(tx, variable)
+    return BuiltinVariable(str).call_function(tx, [variable], {}) if _programmed(variable, "__str__") else None
+
+
+def text_by_repr(tx: Any, variable: Any) -> Any:
+    """What the object's own `__repr__` makes of it, without what guards that against coming back to itself."""
+    method = inspect.unwrap(_programmed(variable, "__repr__"))
+    return UserFunctionVariable(method).call_function(tx, [variable], {})
+
+
+def _programmed(variable: Any, name: str) -> Any:
+    """The method of an object's class if it is a program's; None if it is Python's."""
+    method = inspect.getattr_static(type(variable.value), name)
+    return method if isinstance(method, FunctionType) else None
