@@ -80,7 +80,9 @@ def measured(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--calls", type=int, default=1000)
-    parser.add_argument("--rows", type=int, nargs="+", default=[128, 1024, 4096], help="of the input: short and long calls")
+    parser.add_argument(
+        "--rows", type=int, nargs="+", default=[128, 1024, 4096], help="of the input: short and long calls"
+    )
     parser.add_argument("--backend", default="inductor")
     parser.add_argument("--output", type=Path, help="the page to write")
     options = parser.parse_args()

@@ -46,8 +46,7 @@ _FORMS = {
     "told": 'TALLY.count += 1\nif {name}.sum() > {limit}:\n    print("large")\nSTATE["seen"].append(f"at {{TALLY}}")',
     "sign": 'TALLY.count += 1\nprint("counted", TALLY.count)\nSTATE["seen"].append((-2) ** TALLY.count)',
     "share": (
-        'TALLY.count += 1\nprint("counted", TALLY.count)\n'
-        'share = TALLY.count / 4\nSTATE["seen"].append(share is share)'
+        'TALLY.count += 1\nprint("counted", TALLY.count)\nshare = TALLY.count / 4\nSTATE["seen"].append(share is share)'
     ),
     "exchanged": (
         "turned = Tally.turned\nTally.turned = lambda self, number: number - 1\n"

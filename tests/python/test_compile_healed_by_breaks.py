@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import dataclasses
+import functools
 import io
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -235,7 +236,7 @@ def methods_for_a_while(kind: type) -> Callable[[], Made]:
 
         def program(x: Any, n: int) -> Any:
             before = Act.turn
-            Act.turn = staticmethod(torch.neg)  # type: ignore[method-assign,assignment]
+            Act.turn = staticmethod(torch.neg)  # type: ignore[method-assign]
             print("sum", x.sum())
             y = act.run(x)
             Act.turn = staticmethod(before)  # type: ignore[method-assign]
@@ -255,10 +256,13 @@ def a_method_for_good() -> Made:
         def go(self, x: Any) -> Any:
             return super().go(x) + 1
 
+    def other(self: Any, x: Any) -> Any:
+        return x + 100
+
     own, kid = Own(), Kid()
 
     def program(x: Any, n: int) -> Any:
-        Own.go = lambda self, x: x + 100  # type: ignore[method-assign]
+        Own.go = other  # type: ignore[method-assign]
         if x.sum() > 4:
             print("large")
         return own.go(x) + kid.go(x)
@@ -272,12 +276,31 @@ def what_can_be_called() -> Made:
 
     own: Any = Own()
 
+    def called(self: Any, x: Any) -> Any:
+        return x + 1
+
     def program(x: Any, n: int) -> Any:
-        Own.__call__ = lambda self, x: x + 1  # type: ignore[attr-defined]
+        Own.__call__ = called  # type: ignore[method-assign]
         print("sum", x.sum())
         return own(x) if callable(own) else x
 
     return program, lambda: None
+
+
+def decorated(method: Callable[[Any], str]) -> Callable[[Any], str]:
+    @functools.wraps(method)
+    def shouting(self: Any) -> str:
+        return method(self).upper()
+
+    return shouting
+
+
+class Loud(Meter):
+    __str__ = object.__str__
+
+    @decorated
+    def __repr__(self) -> str:
+        return f"loud {self.n}"
 
 
 PROGRAMS: dict[str, Callable[[], Made]] = {
@@ -290,6 +313,7 @@ PROGRAMS: dict[str, Callable[[], Made]] = {
     "text-by-str": texts_of(Meter),
     "text-by-repr": texts_of(Shown),
     "text-by-format": texts_of(Formatted),
+    "text-by-a-decorated-repr": texts_of(Loud),
     "text-of-a-dataclass": texts_of(Counts),
     "texts-by-str.format": texts_that_are_made_by_format,
     "texts-of-what-is-made-inside": texts_of_what_is_made_inside,

@@ -67,3 +67,17 @@ def test_functions_of_floats_that_change(backend: str, capsys: pytest.CaptureFix
         expected = repr(made_by_functions(X, value)), capsys.readouterr().out
         assert (repr(compiled(X, value)), capsys.readouterr().out) == expected
     assert (len(compiled.report.mended), len(compiled.report.left)) == (1, 0)
+
+
+def test_truths_of_numbers_that_meet_are_symbols() -> None:
+    def program(x: Any) -> Any:
+        total = x.sum().item()
+        is_large = total > 1.0
+        return x * 2, is_large & (total < 5.0), is_large == True, is_large | (total > 4.0)  # noqa: E712
+
+    mended = mended_compile(program, backend="eager")
+    for value in (1.0, 0.25, 0.5, 4.0, math.nan, 2.0, 7.0):
+        x = torch.tensor([value, 0.5])
+        assert repr(mended(x)) == repr(program(x))
+    assert [entry.mend for entry in mended.report.breaks] == ["capture"]
+    assert mended.report.misses == 0

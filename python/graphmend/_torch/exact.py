@@ -7,7 +7,7 @@ tensors of doubles, whose result is read again, or Python itself computes it. Of
 
 import contextlib
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import sympy  # type: ignore[import-untyped,import-not-found,unused-ignore]
@@ -181,7 +181,7 @@ def _compares_truth(target: Any, values: list[Any]) -> bool:
 def _hangs_on_float(values: list[Any]) -> bool:
     """Whether floats are computed of what was read from tensors, or a truth of what such floats came to."""
     of_truths = {symbol for each in values if isinstance(each, torch.SymBool) for symbol in read_symbols(each)}
-    if any(symbol_istype_of_number(symbol, SymT.UNBACKED_FLOAT) for symbol in of_truths):
+    if any(symbol_is_type(symbol, SymT.UNBACKED_FLOAT) for symbol in of_truths):
         return True
     return any(isinstance(each, (float, torch.SymFloat)) for each in values) and any(map(read_symbols, values))
 

@@ -19,6 +19,8 @@ from torch._dynamo.variables.user_defined import UserDefinedExceptionObjectVaria
 
 # What they say of themselves is known, or told elsewhere.
 _OTHERS = (NNModuleVariable, UnspecializedNNModuleVariable, UserDefinedExceptionObjectVariable)
+# Where Python keeps a `__repr__` from calling itself.
+_GUARDS = ("dataclasses", "reprlib")
 
 
 def is_object(variable: Any) -> bool:
@@ -34,7 +36,8 @@ def has_text_of_its_own(variable: Any) -> bool:
 
 def says_by_repr(variable: Any) -> bool:
     """Whether `str` of it is what its own `__repr__` says."""
-    if not is_object(variable) or type(variable.value).__str__ is not object.__str__:
+    kind: Any = type(variable.value) if is_object(variable) else str
+    if kind.__str__ is not object.__str__:
         return False
     return _programmed(variable, "__repr__") is not None
 
@@ -45,7 +48,8 @@ def text_of_object(tx: Any, variable: Any, spec: str) -> Any:
         return None
     if _programmed(variable, "__format__"):
         return variable.call_method(tx, "__format__", [ConstantVariable.create(spec)], {})
-    if spec or type(variable.value).__format__ is not object.__format__:
+    kind: Any = type(variable.value)
+    if spec or kind.__format__ is not object.__format__:
         return None
     if says_by_repr(variable):
         return text_by_repr(tx, variable)
@@ -53,8 +57,10 @@ def text_of_object(tx: Any, variable: Any, spec: str) -> Any:
 
 
 def text_by_repr(tx: Any, variable: Any) -> Any:
-    """What the object's own `__repr__` makes of it, without what guards that against coming back to itself."""
-    method = inspect.unwrap(_programmed(variable, "__repr__"))
+    """What the object's own `__repr__` makes of it, without what guards a dataclass's against coming back to itself."""
+    method = _programmed(variable, "__repr__")
+    if method.__globals__["__name__"] in _GUARDS:
+        method = method.__wrapped__
     return UserFunctionVariable(method).call_function(tx, [variable], {})
 
 
