@@ -362,3 +362,45 @@ def test_the_groups_of_an_optimizer_have_what_the_program_has_given_them(kind: A
     mended_groups, mended_sums = trained(lambda update: mended_compile(update, backend="eager"))
     assert mended_groups == groups
     assert mended_sums == pytest.approx(sums, rel=1e-3)
+
+
+# Views of what is changed
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+@pytest.mark.parametrize("has_gradients", [True, False])
+def test_a_view_of_an_input_that_is_changed_stays_one(has_gradients: bool, backend: str) -> None:
+    def program(x: Any) -> Any:
+        print("mean", x.mean().item())
+        x.mul_(0.5)
+        return x.chunk(2, 1)[0]
+
+    mended = mended_compile(program, backend=backend)
+    for k in range(3):
+        x = torch.full((2, 4), float(k), requires_grad=has_gradients) * 2
+        part = mended(x)
+        assert part.data_ptr() == x.data_ptr()
+        x.detach().add_(1)
+        assert part.tolist() == [[k + 1.0] * 2] * 2
+
+
+def test_what_was_made_without_gradients_is_shown_before_it_is_changed_with_them() -> None:
+    weight = torch.ones(3, requires_grad=True)
+
+    def program(x: Any) -> Any:
+        y = x if x.sum() > 3 else x * 3
+        with torch.no_grad():
+            y = y * 2
+            print("first", y[0])
+        y.copy_(y + weight)
+        return y
+
+    mended = mended_compile(program, backend="eager")
+    for k in (1.0, 2.0, 0.5):
+        x = torch.full((3,), k)
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            result = mended(x)
+        with contextlib.redirect_stdout(io.StringIO()) as expected:
+            assert program(x).tolist() == result.tolist()
+        assert said.getvalue() == expected.getvalue()
+    assert not [entry for entry in mended.report.left if "fault of its own" in entry.reason]

@@ -10,6 +10,10 @@ from typing import Any
 
 import torch
 
+# The name of a history for which autograd does not allow to ask: that of a view which was made without gradients, of
+# what was changed with them.
+FORBIDDEN = ""
+
 
 class ShownError(RuntimeError):
     """Raised where somebody calls `backward` on a tensor that an effect was given."""
@@ -17,10 +21,14 @@ class ShownError(RuntimeError):
 
 def history_of(tensor: torch.Tensor) -> str | None:
     """The name that a tensor shows of what made it; None for a leaf."""
-    if tensor.grad_fn is None:
+    try:
+        made_by = tensor.grad_fn
+    except RuntimeError:
+        return FORBIDDEN
+    if made_by is None:
         return None
-    name = type(tensor.grad_fn).__name__
-    return name if name != "CppFunction" else str(tensor.grad_fn.name()).rpartition("::")[2]
+    name = type(made_by).__name__
+    return name if name != "CppFunction" else str(made_by.name()).rpartition("::")[2]
 
 
 def with_history(tensor: torch.Tensor, name: str | None) -> torch.Tensor:

@@ -12,7 +12,7 @@ import torch.fx
 
 from graphmend._mending.changed_inputs import return_changes
 from graphmend._mending.draws import keep_draws
-from graphmend._mending.history import history_of
+from graphmend._mending.history import FORBIDDEN, history_of
 from graphmend._mending.joined_gradients import spoils_gradients
 from graphmend._mending.transaction import Delivery, Output, Plan, Seen
 from graphmend._torch.device_asserts import asserting_sides, shield
@@ -116,6 +116,8 @@ def lift(graph: torch.fx.GraphModule, markers: Sequence[torch.fx.Node], goes_on:
             value = passed_on(value)
         elif value.meta["example_value"].requires_grad:
             histories[len(outputs)] = _history(value, changes)
+            if histories[len(outputs)] == FORBIDDEN:
+                raise CannotShowError(marker.args[0], "it shows a tensor whose history autograd does not give")
             with graph.graph.inserting_before(marker):
                 value = _call(graph, "detach", value)
         outputs.append(value)
@@ -188,8 +190,8 @@ def _count_of_changes(changed: torch.fx.Node) -> int:
 def _history(value: torch.fx.Node, changes: "_Changes") -> str | None:
     node = passed_on(value)
     name = history_of(node.meta["example_value"])
-    if name is None:
-        return None
+    if name is None or name == FORBIDDEN:
+        return name
     # On a device, autograd takes a view that was changed for a part of its memory, however it was made.
     is_part = changes.come_to_view(node) and name not in _OTHER_NUMBERS
     return "AsStridedBackward0" if is_part else name_on_device(node, name)

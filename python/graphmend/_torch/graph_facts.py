@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from graphmend._torch.graphs import every_node, functions_of, may_draw
+from graphmend._torch.graphs import every_node, functions_of, may_draw, storage_of
 from graphmend._torch.markers import marker_name
 from graphmend._torch.modes import Modes, leave_dual_levels, saved_tensors_have_hooks
 
@@ -119,10 +119,16 @@ def graph_facts(graph: torch.fx.GraphModule) -> GraphFacts:
         modes.restore()
         leave_dual_levels(graph)
     mutated = tuple(i for i, info in enumerate(metadata.input_info) if info.mutates_data)
-    aliased = any(
-        info.output_type == OutputType.alias_of_input and info.base_idx in mutated for info in metadata.output_info
-    )
     infos = metadata.input_info
+    placeholders = list(graph.graph.find_nodes(op="placeholder"))
+    changed = {storage_of(placeholders[i]) for i in mutated}
+    (outputs,) = next(iter(graph.graph.find_nodes(op="output"))).args
+    aliased = any(
+        (info.output_type == OutputType.alias_of_input and info.base_idx in mutated)
+        # Of several views that one operation makes with a history, AOTAutograd hides that they are views.
+        or (info.output_type == OutputType.non_alias and storage_of(node) in changed)
+        for node, info in zip(outputs, metadata.output_info, strict=False)
+    )
     return GraphFacts(
         mutated=mutated,
         unrecorded=frozenset(i for i in mutated if infos[i].mutations_under_no_grad_or_inference_mode),
