@@ -1,6 +1,6 @@
 """What predictions cost and bring: values that stay, take turns, are rare, or are never the same, in one run.
 
-    python -m bench.speculation [--calls 1000] [--rows 128 1024 4096] [--output bench/results/speculation.md]
+    python -m bench.speculation [--calls 1000] [--rows 128 1024] [--output bench/results/speculation.md]
 
 In: nothing. Out: a table: seconds to compile and seconds of all calls, torch.compile beside graphmend.compile, with how
 often predictions were right. Left out: the GPU, where a break also costs a synchronisation (see gpu_guards).
@@ -80,9 +80,7 @@ def measured(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--calls", type=int, default=1000)
-    parser.add_argument(
-        "--rows", type=int, nargs="+", default=[128, 1024, 4096], help="of the input: short and long calls"
-    )
+    parser.add_argument("--rows", type=int, nargs="+", default=[128, 1024], help="of the input: short and long calls")
     parser.add_argument("--backend", default="inductor")
     parser.add_argument("--output", type=Path, help="the page to write")
     options = parser.parse_args()
