@@ -171,11 +171,11 @@ class MendingCallback:
         return result
 
     def _stays_empty(self, code: CodeType) -> bool:
-        """Whether nothing was traced of the rest of a function: plain `torch.compile` leaves it to Python, where breaks
-        are errors Dynamo compiles that too, and anew for each number that has changed."""
+        """Whether nothing was traced of the rest of a function, to its end: plain `torch.compile` leaves it to Python;
+        where breaks are errors Dynamo compiles that too, and anew for each number that has changed."""
         traced = self.backend.frame
         is_rest = not self.fullgraph and mended_code.is_resumed(code)
-        return is_rest and not (traced.ops or traced.has_transaction or traced.marked)
+        return is_rest and not (traced.ops or traced.has_transaction or traced.marked or traced.goes_on)
 
     def _begin(self, code: CodeType) -> None:
         learnt = self.backend.learnt(code)

@@ -6,6 +6,7 @@ Dynamo writes such a change back after the graph, and until then knows of it onl
 import contextlib
 from typing import Any, NoReturn
 
+from torch._dynamo.side_effects import SideEffects
 from torch._dynamo.variables import BuiltinVariable, SuperVariable
 from torch._dynamo.variables.user_defined import UserDefinedClassVariable, UserDefinedObjectVariable
 
@@ -17,7 +18,8 @@ def changes_of_classes_seen() -> contextlib.AbstractContextManager[None]:
     of_objects = (UserDefinedObjectVariable, "var_getattr", _for_objects)
     of_classes = (UserDefinedClassVariable, "var_getattr", _for_classes)
     of_bases = (SuperVariable, "_resolved_getattr_and_source", _for_bases)
-    return replaced(of_objects, of_classes, of_bases, (BuiltinVariable, "call_function", _asked))
+    stored = (SideEffects, "store_attr", _stored)
+    return replaced(of_objects, of_classes, of_bases, stored, (BuiltinVariable, "call_function", _asked))
 
 
 def _for_objects(original: Any) -> Any:
@@ -45,7 +47,9 @@ def _for_classes(original: Any) -> Any:
 def _for_bases(original: Any) -> Any:
     def resolve(self: Any, tx: Any, name: str) -> Any:
         kind = self.objvar.python_type() if self.objvar else object
-        for each in (self.objvar.value if issubclass(kind, type) else kind).__mro__:
+        classes = (self.objvar.value if issubclass(kind, type) else kind).__mro__
+        before = self.typevar.as_python_constant()
+        for each in classes[classes.index(before) + 1 :] if before in classes else ():
             if _given(tx, each, name) is not None:
                 _leave(each)
         return original(self, tx, name)
@@ -53,14 +57,21 @@ def _for_bases(original: Any) -> Any:
     return resolve
 
 
+def _stored(original: Any) -> Any:
+    def store_attr(self: Any, item: Any, name: str, *more: Any, **options: Any) -> Any:
+        if isinstance(item, UserDefinedClassVariable) and name.startswith("__") and name.endswith("__"):
+            # Python asks the class itself for these, at many places.
+            _leave(item.value)
+        return original(self, item, name, *more, **options)
+
+    return store_attr
+
+
 def _asked(original: Any) -> Any:
     def call_function(self: Any, tx: Any, args: Any, kwargs: Any) -> Any:
-        given = args[0].realize() if args and self.fn in (dir, callable) else None
-        if self.fn is dir and isinstance(given, UserDefinedClassVariable):
-            for each in given.value.__mro__:
-                leave_if_changed(tx, each)
-        elif self.fn is callable and isinstance(given, UserDefinedObjectVariable):
-            _changed(tx, type(given.value).__mro__, "__call__")
+        given = args[0].realize() if args and self.fn is dir else None
+        for each in given.value.__mro__ if isinstance(given, UserDefinedClassVariable) else ():
+            leave_if_changed(tx, each)
         return original(self, tx, args, kwargs)
 
     return call_function

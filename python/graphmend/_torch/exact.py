@@ -94,15 +94,18 @@ def _with_drawn(original: Any) -> Any:
     def call_function(self: Any, tx: Any, args: Any, kwargs: Any) -> Any:
         known = [each.realize() if each.is_realized() else each for each in args]
         is_drawn = any(isinstance(each, UnspecializedPythonVariable) for each in known)
-        if is_drawn or (self.fn in POWERS and _may_be_complex(*known[:2])):
+        if is_drawn or (self.fn in POWERS and _may_be_complex(known)):
             args = [as_constant(tx, each) for each in known]
         return original(self, tx, args, kwargs)
 
     return call_function
 
 
-def _may_be_complex(base: Any, exponent: Any = None) -> bool:
+def _may_be_complex(operands: list[Any]) -> bool:
     """Whether it is a power of a negative number, with a fraction that may change."""
+    if len(operands) != 2:
+        return False
+    base, exponent = operands
     if not isinstance(exponent, SymNodeVariable) or exponent.python_type() is not float:
         return False
     is_known = not isinstance(base, SymNodeVariable) and type_of_number(base) in (int, float)

@@ -95,11 +95,17 @@ def _in_calls(original: Any) -> Any:
 
 def _leave_objects(form: Any, values: Iterable[Any]) -> None:
     """Breaks the graph where `str.format` would ask an object before that is what it is."""
-    is_deep = any(set(name or "") & set(".[") for _, name, *_ in Formatter().parse(str(form.as_python_constant())))
-    for each in values:
-        given = each.realize()
-        if is_object(given) and (is_deep or has_text_of_its_own(given)):
-            leave_to_python("Text of an object", given, "`str.format` asks it before the frame has changed it.")
+    objects = [given for each in values if is_object(given := each.realize())]
+    if objects and (any(map(has_text_of_its_own, objects)) or _reads_parts(str(form.as_python_constant()))):
+        leave_to_python("Text of an object", objects, "`str.format` asks it before the frame has changed it.")
+
+
+def _reads_parts(form: str) -> bool:
+    """Whether a format reads attributes or items of what it is given; also if it is none."""
+    try:
+        return any(set(name or "") & set(".[") for _, name, *_ in Formatter().parse(form))
+    except ValueError:
+        return True
 
 
 def _text_made(function: Any, tx: Any, args: Sequence[Any]) -> Any:

@@ -11,15 +11,17 @@ def keep_signs(graph: torch.fx.GraphModule) -> None:
     """Spells out the sign of a power whose base is a negative number, in the graph and in those inside of it."""
     for module in graph.modules():
         if isinstance(module, torch.fx.GraphModule):
-            nodes = [each for each in module.graph.nodes if each.target is operator.pow and _is_negative(each.args[0])]
+            nodes = [each for each in module.graph.nodes if _is_power_of_negative(each)]
             for node in nodes:
                 _spell_out(module.graph, node)
             if nodes:
                 module.recompile()
 
 
-def _is_negative(base: object) -> bool:
-    return isinstance(base, (int, float)) and str(base).startswith("-")
+def _is_power_of_negative(node: torch.fx.Node) -> bool:
+    if node.target not in (operator.pow, pow) or len(node.args) != 2:
+        return False
+    return isinstance(node.args[0], (int, float)) and str(node.args[0]).startswith("-")
 
 
 def _spell_out(graph: torch.fx.Graph, node: torch.fx.Node) -> None:

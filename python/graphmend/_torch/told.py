@@ -3,7 +3,9 @@
 In: an object's variable. Out: the text that its own methods make of it while they are traced.
 """
 
+import enum
 import inspect
+import os
 from collections import deque
 from types import FunctionType
 from typing import Any
@@ -19,12 +21,17 @@ from torch._dynamo.variables.user_defined import UserDefinedExceptionObjectVaria
 
 # What they say of themselves is known, or told elsewhere.
 _OTHERS = (NNModuleVariable, UnspecializedNNModuleVariable, UserDefinedExceptionObjectVariable)
+# These do not change.
+_FIXED = (enum.Enum, os.PathLike, tuple)
 # Where Python keeps a `__repr__` from calling itself.
 _GUARDS = ("dataclasses", "reprlib")
 
 
 def is_object(variable: Any) -> bool:
-    return isinstance(variable, UserDefinedObjectVariable) and not isinstance(variable, _OTHERS)
+    """Whether it is an object of the program's, which may be changed."""
+    if not isinstance(variable, UserDefinedObjectVariable) or isinstance(variable, _OTHERS):
+        return False
+    return not isinstance(variable.value, _FIXED)
 
 
 def has_text_of_its_own(variable: Any) -> bool:
@@ -36,10 +43,10 @@ def has_text_of_its_own(variable: Any) -> bool:
 
 def says_by_repr(variable: Any) -> bool:
     """Whether `str` of it is what its own `__repr__` says."""
-    kind: Any = type(variable.value) if is_object(variable) else str
-    if kind.__str__ is not object.__str__:
+    if not is_object(variable):
         return False
-    return _programmed(variable, "__repr__") is not None
+    kind: Any = type(variable.value)
+    return kind.__str__ is object.__str__ and _programmed(variable, "__repr__") is not None
 
 
 def text_of_object(tx: Any, variable: Any, spec: str) -> Any:
@@ -59,7 +66,7 @@ def text_of_object(tx: Any, variable: Any, spec: str) -> Any:
 def text_by_repr(tx: Any, variable: Any) -> Any:
     """What the object's own `__repr__` makes of it, without what guards a dataclass's against coming back to itself."""
     method = _programmed(variable, "__repr__")
-    if method.__globals__["__name__"] in _GUARDS:
+    if method.__globals__.get("__name__") in _GUARDS:
         method = method.__wrapped__
     return UserFunctionVariable(method).call_function(tx, [variable], {})
 
