@@ -149,7 +149,7 @@ def test_failing_program_is_reduced() -> None:
     failure = find(bug, dataclasses.replace(SIMULATED, jobs=1), 200)
     assert failure is not None
     request = dataclasses.replace(SIMULATED, planted=bug.name, jobs=1)
-    text, verdict = reduce_program(failure.text, failure.verdict, request, max_tests=25)
+    text, verdict = reduce_program(failure.text, failure.verdict, request, max_tests=40)
     assert verdict.kind == failure.kind
     assert len(text) <= len(failure.text) / 2
 
