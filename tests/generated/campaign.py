@@ -86,15 +86,19 @@ class Summary:
         return Counter(failure.kind for failure in self.failures)
 
 
-@functools.cache
 def prepare(backend: str) -> None:
-    """Loads and warms what every worker needs, before the forks."""
+    """Silences torch and warms what every worker needs, before the forks."""
+    # Every break of every program, and all that raises while it is traced, would be reported once.
+    torch._logging._internal.set_logs(all=logging.CRITICAL)
+    _warm(backend)
+
+
+@functools.cache
+def _warm(backend: str) -> None:
     import tqdm  # type: ignore[import-untyped,unused-ignore]  # noqa: F401
     import transformers.utils.logging  # noqa: F401
 
     torch.set_num_threads(1)
-    # Every break of every program, and all that raises while it is traced, would be reported once.
-    torch._logging._internal.set_logs(all=logging.CRITICAL)
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
     # The usual question, whether there is a GPU, makes CUDA useless in forks.
     os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")

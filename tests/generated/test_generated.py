@@ -6,6 +6,7 @@ import dataclasses
 import os
 import signal
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ pytest.importorskip("torch")
 pytest.importorskip("numpy")
 
 import torch
+import torch._logging._internal
 
 from generated import subject as subjects
 from generated.campaign import Request, run_campaign
@@ -38,7 +40,16 @@ SIMULATED = Request("simulated", jobs=JOBS)
 MENDED = Request("graphmend", jobs=JOBS)
 SPECULATED = dataclasses.replace(MENDED, speculate=True)
 SPECULATED_PROGRAMS = int(os.environ.get("GRAPHMEND_SPECULATED_PROGRAMS", "16"))
+
 needs_product = pytest.mark.skipif("graphmend" not in subjects.available(), reason="graphmend is not built")
+
+
+@pytest.fixture(autouse=True)
+def _torch_tells_again() -> Iterator[None]:
+    """A campaign silences torch in its process; the next test's may be of what torch tells."""
+    yield
+    torch._logging._internal.set_logs()
+
 
 # Every construct that must be in the sample; the names are those that the writers count.
 REQUIRED = """
