@@ -14,6 +14,38 @@ def squashed(t):
     return torch.tanh(t) * t.sin()
 
 
+def watched(t):
+    if t.sum() > 6.0:
+        raise ValueError(f"sum {t.sum().item():.3f}")
+    return t.sin()
+
+
+def clamped(t):
+    if (t.abs() > 2.0).any() or torch.isnan(t).any():
+        t = torch.clamp(t, min=-2.0, max=2.0)
+    return t * 2
+
+
+def spread(t):
+    n = int((t.detach() > 0).sum())
+    if n % 2:
+        return t.cos() * torch.ones(n + 1).sum()
+    return torch.stack([t + i for i in range(n + 1)]).sum(0)
+
+
+def gathered(t):
+    kept = t.detach().flatten()
+    kept = kept[kept > 0.5]
+    if kept.numel() > 3:
+        return t * kept.sum()
+    return t - kept.norm().item()
+
+
+def paired(t):
+    t = checkpoint(clamped, t.sin() * 3, use_reentrant=False) + t
+    return watched(t) if t.max() > 0 else t
+
+
 def counted(t, count):
     count.add_(1)
     return t * 2 + count
@@ -65,7 +97,10 @@ def on_functions(w: Writer) -> None:
 def _checkpointed(w: Writer) -> None:
     # Nothing random: torch's backend eager draws it anew in the backward.
     w.use("functions.checkpoint")
-    w.line(f"{e.full_name(w)} = checkpoint(squashed, {e.full_name(w)}, use_reentrant=False)")
+    body = w.choose(["squashed", "watched", "clamped", "spread", "gathered", "paired"])
+    if body != "squashed":
+        w.use("functions.inside")
+    w.line(f"{e.full_name(w)} = checkpoint({body}, {e.full_name(w)}, use_reentrant=False)")
 
 
 def _counted(w: Writer) -> None:

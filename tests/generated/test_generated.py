@@ -71,7 +71,7 @@ fault.shapes fault.index fault.zero fault.cholesky identity identity.is identity
 identity.attribute identity.hook identity.told_hook identity.changed loop.else loop.while_tensor match comprehension
 told.once told.progress told.declared told.apart
 before.thread before.stance before.again before.load before.copy
-functions.checkpoint functions.changed functions.derivative functions.cond
+functions.checkpoint functions.inside functions.changed functions.derivative functions.cond
 lambda counting global walrus with.device with.default_dtype with.redirected with.step with.branch
 module.recurrent shadow.print shadow.int shadow.bool shadow.len shadow.warnings shadow.logger shadow.inside_print
 shadow.inside_bool

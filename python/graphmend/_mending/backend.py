@@ -13,7 +13,7 @@ import torch
 import torch.fx
 from torch.utils.weak import WeakIdKeyDictionary
 
-from graphmend._mending import speculate
+from graphmend._mending import checkpointed, speculate
 from graphmend._mending.changed_inputs import has_gradients, reads_what_it_changes
 from graphmend._mending.draws import draws_for_nothing, keep_draws, spell_out_draws
 from graphmend._mending.learnt import Learnt
@@ -61,6 +61,8 @@ class FrameRecord(threading.local):
     draws = False
     # Nothing is mended in it.
     plain = False
+    # Mends apply in a function that is checkpointed.
+    is_inside = False
     # There are asserts in its graphs.
     asserts = False
     # Settings of Dynamo's by which values of tensors are symbols.
@@ -101,6 +103,8 @@ class FrameRecord(threading.local):
 
 
 _numbers = itertools.count()
+# Backends in which what an activation checkpoint computes once more draws what it drew before.
+_DRAW_THE_SAME = ("inductor", "aot_eager")
 
 
 def _first(count: int, compiled: Callable[..., Any], *args: Any) -> Any:
@@ -141,7 +145,7 @@ class MendedBackend:
     def begin_frame(self, code: CodeType, space: dict[str, Any]) -> None:
         self.frame.graphs = self.frame.ops = 0
         self.frame.has_transaction = self.frame.draws = self.frame.goes_on = self.frame.asserts = False
-        self.frame.fails = self.frame.given_up = False
+        self.frame.fails = self.frame.given_up = self.frame.is_inside = False
         self.frame.trouble = None
         self.frame.captures = tuple(self.learnt(code).captures.places)
         self.frame.selected.clear()
@@ -224,6 +228,11 @@ class MendedBackend:
         self.frame.asserts |= has_asserts(graph)
         # Where the frame is traced by somebody else, or as it is written, nobody would answer a miss.
         is_ours = is_tracing() and not self.frame.plain
+        if is_ours:
+            checkpointed.take_out(graph, self.declined)
+            is_more = bool(self.frame.is_inside or self.frame.captures)
+            if is_more and self.__name__ not in _DRAW_THE_SAME and checkpointed.draws(graph):
+                self.leave_as_written("a checkpointed function draws random numbers, and this backend others once more")
         # A marker in a graph that nobody looks at would be taken for granted.
         if is_ours and (self.frame.asserts or any(marker_name(node.target) for node in graph.graph.nodes)):
             self.trace_with_mends()

@@ -4,7 +4,7 @@ What the markers carry becomes further outputs, so the backend behind us sees a 
 not be undone is refused.
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 
 import torch
@@ -19,8 +19,10 @@ from graphmend._torch.device_asserts import asserting_sides, shield
 from graphmend._torch.flags import joined
 from graphmend._torch.graph_facts import GraphFacts, graph_facts
 from graphmend._torch.graphs import (
+    CHECKPOINTS,
     changes_in_place,
     every_node,
+    functions_of,
     has_effects,
     keep_for_backward,
     made_of,
@@ -270,8 +272,20 @@ def remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str], goes_on
 
     A joined value is a new tensor where the program has one that already was. That shows when one of them is changed
     in place later, when the new one leaves the graph and the old one was known outside, or in what is printed of it:
-    by an effect, or by what the program does with it where it `goes_on` behind a break.
+    by an effect, or by what the program does with it where it `goes_on` behind a break. Of checkpointed functions, as
+    if all that they return were to be seen.
     """
+    changes = _Changes(graph)
+    for node in graph.graph.nodes:
+        for body in functions_of(node) if node.target in CHECKPOINTS else []:
+            _remove_joined(body, declined, True, changes.storages)
+    _remove_joined(graph, declined, goes_on, frozenset())
+
+
+def _remove_joined(
+    graph: torch.fx.GraphModule, declined: dict[str, str], goes_on: bool, changed: Set[int | None]
+) -> None:
+    """The same of one of them, around which these memories are `changed`."""
     nodes = list(graph.graph.nodes)
     markers = [node for node in nodes if marker_name(node.target) == "joined"]
     asserting = asserting_sides(nodes)
@@ -298,7 +312,7 @@ def remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str], goes_on
         reason = None
         if site in asserting:
             reason = "a side has what a GPU may find out of range, which could not be undone"
-        elif changes.may_come_after(marker, result, one, other):
+        elif changes.may_come_after(marker, result, one, other) or changed & {storage_of(result), *storages}:
             reason = "a side's tensor is changed in place later"
         elif storage_of(result) in returned and known:
             reason = "a side's result is a tensor that is known outside of the graph"

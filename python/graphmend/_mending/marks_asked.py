@@ -5,12 +5,13 @@ from typing import Any
 
 from graphmend._mending import mended_code
 from graphmend._mending.backend import MendedBackend
+from graphmend._torch.graphs import CHECKPOINTS
 from graphmend._torch.settings import TRACE_GRADIENTS
 from graphmend._torch.tracing import (
     TraceAgain,
     assume_constant_result,
     in_function_mode,
-    in_higher_order_op,
+    operators_around,
     traced_backend,
     traced_code,
 )
@@ -51,8 +52,9 @@ def mends_apply() -> bool:
     backend = own_backend()
     if backend is None or backend.frame.plain:
         return False
-    if in_higher_order_op():
-        backend.frame.trouble = "it stands in the body of a higher-order operator (checkpoint, cond, vmap, …)"
+    around = operators_around()
+    if not all(each in CHECKPOINTS for each in around):
+        backend.frame.trouble = "it stands in the body of a higher-order operator (cond, vmap, …)"
         return False
     if in_function_mode():
         backend.frame.trouble = "a mode of the program's is asked for what torch's functions do"
@@ -60,6 +62,8 @@ def mends_apply() -> bool:
     reason = backend.learnt(traced_code()).as_written
     if reason is not None:
         backend.frame.trouble = reason
+    elif around:
+        backend.frame.is_inside = True
     return reason is None
 
 
@@ -95,6 +99,16 @@ def may_carry() -> bool:
         return False
     backend.frame.trouble = backend.learnt(traced_code()).cannot_carry
     return backend.frame.trouble is None
+
+
+@assume_constant_result
+def runs_twice() -> bool:
+    """Whether it stands in a checkpointed function, and is run once more in the backward."""
+    backend = own_backend()
+    if backend is None or not operators_around():
+        return False
+    backend.frame.trouble = "it stands in a checkpointed function, which runs once more in the backward"
+    return True
 
 
 @assume_constant_result

@@ -9,7 +9,14 @@ import torch
 
 from graphmend._mending import effects, mended_code, replay, talkers
 from graphmend._mending.kept import keep
-from graphmend._mending.marks_asked import may_carry, may_mend, mends_apply, own_backend, trace_again_without
+from graphmend._mending.marks_asked import (
+    may_carry,
+    may_mend,
+    mends_apply,
+    own_backend,
+    runs_twice,
+    trace_again_without,
+)
 from graphmend._mending.stack import Caller
 from graphmend._mending.values import describe, describe_mode, describe_stack
 from graphmend._torch.modes import is_transformed
@@ -71,7 +78,7 @@ def asks(site: str) -> bool:
 def posts(site: str) -> bool:
     """Whether the statement at the site is carried out of the graph; asked before its arguments are evaluated."""
     if torch.compiler.is_dynamo_compiling():
-        return may_mend(site)
+        return may_mend(site) and not runs_twice()
     return replay.waits_for(site)
 
 

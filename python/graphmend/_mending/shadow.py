@@ -5,7 +5,7 @@ changed: what the graph changes of its inputs is changed in copies.
 """
 
 import itertools
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -13,7 +13,7 @@ import torch.fx
 
 from graphmend._mending.lift import MAX_COPIED_BYTES
 from graphmend._torch.device_asserts import is_on_device
-from graphmend._torch.graphs import is_torch_function, made_of
+from graphmend._torch.graphs import CHECKPOINTS, changes_in_place, is_torch_function, made_of
 from graphmend._torch.markers import marker_name
 from graphmend._torch.modes import (
     Modes,
@@ -24,10 +24,9 @@ from graphmend._torch.modes import (
     saved_tensors_have_hooks,
 )
 from graphmend._torch.tensors import TorchDispatchMode, memory_of, random_state, set_random_state
-from graphmend._torch.tracing import real_input, traced_attribute
+from graphmend._torch.tracing import outside, real_input, traced_attribute
 
-# What they are given is computed once more in the backward, and here it is computed once.
-_CHECKPOINTED = (torch.ops.higher_order.tag_activation_checkpoint, torch.ops.higher_order.wrap_activation_checkpoint)
+_CHECKS = ("check", "predicted")
 
 
 class ImpureError(Exception):
@@ -64,7 +63,8 @@ class Shadow:
         # What is drawn here is drawn again by the graph. It may be another number; the graph compares.
         state = random_state()
         try:
-            while not self._has_computed(node):
+            before = [*itertools.takewhile(lambda each: each is not node, node.graph.nodes), node]
+            while not self._has_computed([node], before):
                 set_random_state(state)
         except ImpureError as error:
             self.trouble = error.with_traceback(None)
@@ -78,13 +78,14 @@ class Shadow:
             set_random_state(state)
         return self.values[node]
 
-    def _has_computed(self, node: torch.fx.Node) -> bool:
+    def _has_computed(self, nodes: Sequence[torch.fx.Node], before: Sequence[torch.fx.Node]) -> bool:
         """Whether all went well; else it must be tried again, which ends when all that is changed is copied, and what
-        gradients are taken of has a history."""
-        before = [*itertools.takewhile(lambda each: each is not node, node.graph.nodes), node]
+        gradients are taken of has a history. `before`: the graph so far."""
         # On a GPU, what stands behind a check that fails must not be computed.
         checks = list(filter(_is_check, before)) if any(map(is_on_device, before)) else []
-        needed = {*made_of([node, *(each.args[-1] for each in checks)], before), *checks}
+        needed = {*made_of([*nodes, *(each.args[-1] for each in checks)], before), *checks}
+        if not self._has_outside(needed):
+            return False
         modes = Modes()
         is_transform = any(map(is_of_transforms, needed))
         if is_transform:
@@ -93,7 +94,7 @@ class Shadow:
             if not self.derives and (is_transform or any(each.target is torch.autograd.grad for each in needed)):
                 self._derive()
             with torch.set_grad_enabled(self.derives), _Watch(self):
-                for self.position, each in enumerate(before):
+                for self.position, each in enumerate(before, _beginning(before[0].graph)):
                     is_new = each in needed and each not in self.values
                     if is_new or (self.derives and _prepares_gradients(each, needed)):
                         self.values[each] = self._run(each)
@@ -102,6 +103,18 @@ class Shadow:
             return False
         finally:
             modes.restore()
+        return True
+
+    def _has_outside(self, needed: Iterable[torch.fx.Node]) -> bool:
+        """The same of what a checkpointed function is given, by the graph around it as far as it goes."""
+        given = {node: outside(node) for node in needed if node.op == "placeholder"}
+        around = {node: each for node, each in given.items() if each is not None}
+        for inner, outer in list(around.items())[:1]:
+            if any(changes_in_place(each) for each in inner.graph.nodes):
+                raise ImpureError("it hangs on what a checkpointed function changes in place")
+            if not self._has_computed(list(around.values()), list(outer.graph.nodes)):
+                return False
+        self.values.update({inner: self.values[outer] for inner, outer in around.items()})
         return True
 
     def _forget(self) -> None:
@@ -151,7 +164,8 @@ class Shadow:
         kwargs = torch.fx.map_arg(node.kwargs, self._operand)
         if node.op == "call_function" and is_torch_function(node.target):
             return node.target(*args, **kwargs)
-        if node.target in _CHECKPOINTED:
+        # What they are given is computed once more in the backward, and here it is computed once.
+        if node.target in CHECKPOINTS:
             return args[0](*args[1:])
         if node.target is torch.ops.higher_order.autograd_function_apply:
             return node.target(*args, **kwargs)
@@ -191,6 +205,12 @@ class Shadow:
         return copy.requires_grad_(value.requires_grad) if self.derives else copy
 
 
+def _beginning(graph: torch.fx.Graph) -> int:
+    """How many nodes stand before those of a graph, which is that of a checkpointed function."""
+    around = next(filter(None, map(outside, graph.find_nodes(op="placeholder"))), None)
+    return 0 if around is None else len(around.graph.nodes) + _beginning(around.graph)
+
+
 def _prepares_gradients(node: torch.fx.Node, needed: Container[torch.fx.Node]) -> bool:
     """Whether a node, by whose value nothing is computed, decides what has a history."""
     if node.target in ("requires_grad_", torch._functorch.eager_transforms._set_tensor_requires_grad):
@@ -199,7 +219,7 @@ def _prepares_gradients(node: torch.fx.Node, needed: Container[torch.fx.Node]) -
 
 
 def _is_check(node: torch.fx.Node) -> bool:
-    return marker_name(node.target) in ("check", "predicted")
+    return marker_name(node.target) in _CHECKS
 
 
 class _Watch(TorchDispatchMode):  # type: ignore[misc,unused-ignore]
@@ -210,6 +230,11 @@ class _Watch(TorchDispatchMode):  # type: ignore[misc,unused-ignore]
         self.shadow = shadow
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if marker_name(func):
+            # In a checkpointed function.
+            if marker_name(func) in _CHECKS and args[-1]:
+                raise FailsError("a check before it fails")
+            return None
         if func.namespace not in ("aten", "prims") and func is not torch.ops.graphmend.by_python.default:
             raise ImpureError("it hangs on an operator that is not torch's own")
         if any(isinstance(value, torch.Generator) for value in (*args, *(kwargs or {}).values())):

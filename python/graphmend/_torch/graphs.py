@@ -14,6 +14,9 @@ from graphmend._torch.markers import marker_name
 from graphmend._torch.modes import saved_tensors_have_hooks
 from graphmend._torch.tensors import memory_of
 
+# Operators that run a function once more in the backward.
+CHECKPOINTS = (torch.ops.higher_order.tag_activation_checkpoint, torch.ops.higher_order.wrap_activation_checkpoint)
+
 
 def finish_graph(graph: torch.fx.GraphModule) -> None:
     """Makes the code of a changed graph now: made late, its first call goes through a wrapper that prints errors."""

@@ -212,6 +212,17 @@ def last_wanted() -> torch.fx.Node:
     return marker.args[0]
 
 
+def outside(node: torch.fx.Node) -> torch.fx.Node | None:
+    """What the input of a function stands for that an operator is given, in the graph around it; None for any other."""
+    tracer = InstructionTranslator.current_tx().output.current_tracer
+    while tracer.parent is not None:
+        for outer, inner in tracer.lifted_freevars.items():
+            if inner.node is node:
+                return outer.node  # type: ignore[no-any-return,unused-ignore]
+        tracer = tracer.parent
+    return None
+
+
 def real_input(node: torch.fx.Node) -> Any:
     """What this call has for an input of the graph that is being traced."""
     value = node.meta["grapharg"].example
@@ -248,10 +259,13 @@ def draws_python_random() -> bool:
     return bool(InstructionTranslator.current_tx().output.random_calls)
 
 
-def in_higher_order_op() -> bool:
-    """Whether the code being traced is the body of a higher-order operator (cond, checkpoint, vmap, …)."""
-    output = InstructionTranslator.current_tx().output
-    return output.current_tracer.parent is not None
+def operators_around() -> list[Any]:
+    """The higher-order operators whose bodies the code being traced is part of, the innermost first."""
+    found, tracer = [], InstructionTranslator.current_tx().output.current_tracer
+    while tracer.parent is not None:
+        found.append(tracer.source_target)
+        tracer = tracer.parent
+    return found
 
 
 def in_function_mode() -> bool:
