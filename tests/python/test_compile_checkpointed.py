@@ -131,9 +131,18 @@ def test_a_check_of_what_it_is_given(backend: str) -> None:
     assert compiled.report.left == [] and compiled.report.misses >= 2
 
 
+def breaks_around_it(x: Any) -> Any:
+    h = x * 2
+    for i in range(2):
+        h = checkpoint(torch.nn.functional.dropout, h.sin(), 0.5, use_reentrant=False).exp()
+        if h.sum() > 100:
+            print("large", i)
+    return h.sum()
+
+
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])
-def test_what_is_drawn_there(backend: str) -> None:
-    program = leads_back(drops, use_reentrant=False)
+@pytest.mark.parametrize("program", [leads_back(drops, use_reentrant=False), breaks_around_it])
+def test_what_is_drawn_there(program: Any, backend: str) -> None:
     compiled = mended_compile(program, backend=backend)
     assert steps(compiled) == steps(program)
     # As it is written, Python calls it where it breaks, and draws the same numbers in the backward.

@@ -40,6 +40,15 @@ def by_one_kernel(x: Any, rows: Any) -> Any:
         return x * 2
 
 
+def in_inference_mode(x: Any, rows: Any) -> Any:
+    with torch.inference_mode():
+        y = x[:3] * 2
+        with torch.inference_mode(False), torch.inference_mode():
+            if bool(rows.max() < 3):
+                return y[rows]
+        return y * 2
+
+
 def forward(x: Any, rows: Any) -> Any:
     with forward_ad.dual_level():
         y = forward_ad.make_dual(x, torch.ones_like(x)).sin()
@@ -66,7 +75,10 @@ def process() -> list[object]:
     curved = torch.func.hessian(lambda x: (x**3).sum())(torch.ones(2)).tolist()
     kernels = attention._cur_sdpa_kernel_backends(), torch._C._get_sdp_priority_order()
     autocast = nesting, torch.get_autocast_dtype("cpu"), torch.is_autocast_cache_enabled()
-    return [*autocast, weights, curved, *kernels, torch._C._functorch.get_dynamic_layer_stack_depth()]
+    modes = torch.is_inference_mode_enabled(), torch.is_grad_enabled()
+    keys = torch._C._dispatch_tls_local_include_set(), torch._C._dispatch_tls_local_exclude_set()
+    levels = torch._C._functorch.get_dynamic_layer_stack_depth()
+    return [*autocast, weights, curved, *kernels, *modes, *map(str, keys), levels]
 
 
 def seen(function: Callable[..., Any]) -> list[object]:
@@ -81,13 +93,45 @@ def seen(function: Callable[..., Any]) -> list[object]:
 
 
 @BACKENDS
-@pytest.mark.parametrize("function", [under_autocast, by_one_kernel, gradient])
+@pytest.mark.parametrize("function", [under_autocast, by_one_kernel, in_inference_mode, gradient])
 def test_a_graph_raises_under_a_mode(function: Callable[..., Any], backend: str) -> None:
     compiled = mended_compile(function, backend=backend)
     assert seen(compiled) == seen(function)
     # A backend may not do what is inside of a transform.
     if function is not gradient or backend == "eager":
         assert compiled.report.mended and not compiled.report.left and compiled.report.misses == 2
+
+
+VIEWS: list[Callable[[Any], Any]] = [
+    lambda x: x[:, -1],
+    lambda x: x.view(-1, 2),
+    lambda x: list(x)[1],
+    lambda x: x.chunk(2)[0],
+    lambda x: x[:, None],
+    lambda x: x.detach(),
+]
+
+
+@BACKENDS
+@pytest.mark.parametrize("view", VIEWS)
+def test_views_of_inputs_in_inference_mode(view: Callable[[Any], Any], backend: str) -> None:
+    @torch.inference_mode()
+    def predicts(x: Any) -> Any:
+        y = view(x) * 2
+        if y.max() > 50:
+            raise ValueError(y.max().item())
+        return y.argmax().item(), y.mean().item(), y
+
+    compiled, before = mended_compile(predicts, backend=backend), process()
+    for i in range(4):
+        x = torch.arange(4.0).reshape(2, 2) + i
+        for seen, expected in zip(compiled(x), predicts(x), strict=True):
+            assert torch.equal(torch.as_tensor(seen), torch.as_tensor(expected))
+        assert process() == before
+    with pytest.raises(ValueError, match="200"):
+        compiled(torch.full((2, 2), 100.0))
+    assert process() == before
+    assert not compiled.report.left and compiled.report.graphs > 0
 
 
 def test_a_level_of_forward_derivatives_is_left_to_python() -> None:

@@ -47,6 +47,7 @@ from graphmend._torch.graphs import (
 from graphmend._torch.guards import drop_own_guards
 from graphmend._torch.markers import marker_name
 from graphmend._torch.matrices import loses_checks_of_matrices
+from graphmend._torch.modes import Modes, without_inference_mode
 from graphmend._torch.powers import keep_signs
 from graphmend._torch.tracing import RestartAnalysis, TraceAgain, draws_python_random, is_tracing, traced_code
 
@@ -61,8 +62,6 @@ class FrameRecord(threading.local):
     draws = False
     # Nothing is mended in it.
     plain = False
-    # Mends apply in a function that is checkpointed.
-    is_inside = False
     # There are asserts in its graphs.
     asserts = False
     # Settings of Dynamo's by which values of tensors are symbols.
@@ -145,7 +144,7 @@ class MendedBackend:
     def begin_frame(self, code: CodeType, space: dict[str, Any]) -> None:
         self.frame.graphs = self.frame.ops = 0
         self.frame.has_transaction = self.frame.draws = self.frame.goes_on = self.frame.asserts = False
-        self.frame.fails = self.frame.given_up = self.frame.is_inside = False
+        self.frame.fails = self.frame.given_up = False
         self.frame.trouble = None
         self.frame.captures = tuple(self.learnt(code).captures.places)
         self.frame.selected.clear()
@@ -230,9 +229,6 @@ class MendedBackend:
         is_ours = is_tracing() and not self.frame.plain
         if is_ours:
             checkpointed.take_out(graph, self.declined)
-            is_more = bool(self.frame.is_inside or self.frame.captures)
-            if is_more and self.__name__ not in _DRAW_THE_SAME and checkpointed.draws(graph):
-                self.leave_as_written("a checkpointed function draws random numbers, and this backend others once more")
         # A marker in a graph that nobody looks at would be taken for granted.
         if is_ours and (self.frame.asserts or any(marker_name(node.target) for node in graph.graph.nodes)):
             self.trace_with_mends()
@@ -258,6 +254,8 @@ class MendedBackend:
             self.leave_as_written("what `max` or `min` of tensors gives is changed in place")
         if (names or self._is_joined()) and not self.frame.goes_on and leaves_generators_open():
             self.leave_as_written("a generator is left early, and has something to do when Python closes it")
+        if self.__name__ not in _DRAW_THE_SAME and checkpointed.draws(graph):
+            self.leave_as_written("a checkpointed function draws random numbers, and this backend others once more")
         plan = self._plan(graph, changes_inputs=bool(apart))
         if shared:
             required += require_together(graph, changed)
@@ -342,6 +340,7 @@ class MendedBackend:
         self, graph: torch.fx.GraphModule, example_inputs: Sequence[Any], has_markers: bool, **kwargs: Any
     ) -> Callable[..., Any]:
         """The graph as the user's backend compiles it."""
+        modes = Modes()
         try:
             with floats_as_doubles(graph):
                 compiled: Callable[..., Any] = self.inner(graph, example_inputs, **kwargs)
@@ -350,6 +349,9 @@ class MendedBackend:
             # A backend's way to tell Dynamo that a number cannot be a symbol.
             raise
         except Exception as error:
+            modes.restore()
+            if without_inference_mode(graph):
+                return self._compile(graph, example_inputs, has_markers, **kwargs)
             learnt = self.learnt(traced_code())
             # What is to blame may be the symbols; the frame is then traced again without them.
             if self.frame.captures or not has_markers or learnt.cannot_carry is not None:

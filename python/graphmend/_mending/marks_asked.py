@@ -52,8 +52,7 @@ def mends_apply() -> bool:
     backend = own_backend()
     if backend is None or backend.frame.plain:
         return False
-    around = operators_around()
-    if not all(each in CHECKPOINTS for each in around):
+    if not all(each in CHECKPOINTS for each in operators_around()):
         backend.frame.trouble = "it stands in the body of a higher-order operator (cond, vmap, …)"
         return False
     if in_function_mode():
@@ -62,8 +61,6 @@ def mends_apply() -> bool:
     reason = backend.learnt(traced_code()).as_written
     if reason is not None:
         backend.frame.trouble = reason
-    elif around:
-        backend.frame.is_inside = True
     return reason is None
 
 

@@ -166,8 +166,10 @@ class Plan:
             raise
         except Exception:
             missed = True
+            # It may have raised inside of `inference_mode`, say.
+            _put_modes_back(modes)
         if missed:
-            # It may have raised inside of `no_grad`, say, or have ended there.
+            # It may have ended inside of `no_grad`, say.
             _put_modes_back(modes)
             put_back(set_random_state, before)
             if results is None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch.autograd import grad_mode
 
 from graphmend._torch.graphs import every_node, functions_of, may_draw, storage_of
 from graphmend._torch.markers import marker_name
@@ -43,7 +44,14 @@ class _Steps:
         values = self.interpreter.env
         for node in self.nodes:
             self.at = node
-            values[node] = self.interpreter.run_node(node)
+            # In inference mode functionalization refuses views of inputs. What counts here is that nothing is recorded.
+            if node.target is grad_mode._enter_inference_mode:
+                values[node] = torch.is_grad_enabled()
+                torch.set_grad_enabled(not node.args[0])
+            elif node.target is grad_mode._exit_inference_mode:
+                torch.set_grad_enabled(values[node.args[0]])
+            else:
+                values[node] = self.interpreter.run_node(node)
         return values.pop(self.nodes[-1])
 
 

@@ -6,6 +6,8 @@ Relies on private functions of autograd and functorch.
 from __future__ import annotations
 
 import contextlib
+import sys
+import traceback
 
 import torch
 import torch.fx
@@ -25,6 +27,24 @@ def switches_settings(node: torch.fx.Node) -> bool:
     name, module = getattr(node.target, "__name__", ""), getattr(node.target, "__module__", None) or ""
     is_setter = name.startswith(("set_", "_set_", "enable_", _DUAL)) and name not in _RESTORED
     return is_setter and module.startswith("torch") and module != "torch._C._functorch"
+
+
+def without_inference_mode(graph: torch.fx.GraphModule) -> bool:
+    """Has the graph disable gradients where it enters inference mode; whether it did anywhere. AOTAutograd, for which
+    that comes to the same, refuses views in it of what was made outside."""
+    is_on, before = torch.is_grad_enabled(), {}
+    for node in list(graph.graph.nodes):
+        if node.target is torch._C._set_grad_enabled:
+            is_on = bool(node.args[0])
+        if node.target is torch.autograd.grad_mode._enter_inference_mode:
+            before[node], is_on = is_on, not node.args[0]
+        elif node.target is torch.autograd.grad_mode._exit_inference_mode:
+            is_on = before[node.args[0]]
+        else:
+            continue
+        node.target, node.args = torch._C._set_grad_enabled, (is_on,)
+    graph.recompile()
+    return bool(before)
 
 
 def saved_tensors_have_hooks() -> bool:
@@ -88,10 +108,24 @@ class _Autocast:
                 torch.set_autocast_dtype(device, dtype)
 
 
+def _leave_inference_modes(error: BaseException | None) -> None:
+    """Leaves those that the code of a graph has entered which has raised. Left to themselves they would end with its
+    frame, one after the other in the order in which they began, or whenever somebody lets go of that."""
+    entered: dict[int, torch._C._InferenceMode] = {}
+    for frame, _ in traceback.walk_tb(error.__traceback__) if error else ():
+        for value in list(frame.f_locals.values()):
+            # Graphs are run as code, or node by node.
+            kept = value.env.values() if isinstance(value, torch.fx.Interpreter) else [value]
+            entered.update((id(each), each) for each in kept if isinstance(each, torch._C._InferenceMode))
+    for each in reversed(entered.values()):
+        torch.autograd.grad_mode._exit_inference_mode(each)
+
+
 class Modes:
     """The modes of the moment in which it is made."""
 
     def __init__(self) -> None:
+        self.inference = torch.is_inference_mode_enabled()
         self.grad = torch.is_grad_enabled()
         self.forward = torch._C._is_fwd_grad_enabled()
         self.dtype = torch.get_default_dtype()
@@ -105,7 +139,9 @@ class Modes:
         self.no_hooks = torch._C._autograd._saved_tensors_hooks_get_disabled_error_message()
 
     def restore(self) -> None:
-        """Leaves what was entered since, and was not left."""
+        """Leaves what was entered since, and was not left; while the exception is handled for which it was not."""
+        if torch.is_inference_mode_enabled() != self.inference:
+            _leave_inference_modes(sys.exc_info()[1])
         torch._C._functorch.pop_dynamic_layer_stack_and_undo_to_depth(self.levels)
         torch._C._functorch.set_inplace_requires_grad_allowed(self.inplace)
         torch.set_grad_enabled(self.grad)
