@@ -34,8 +34,8 @@ bool operands_only_compute(const MendContext& context, const ModuleFacts& facts,
   for (NodeId inner = test; inner < context.tree.end_of(test); ++inner) {
     for (NodeId operand : later_operands(context.tree, inner)) {
       if (!is_pure(context, facts, operand)) return false;
-      worked.merge(worked_on(context, facts, operand));
     }
+    for (NodeId operand : operands_in_vain(context.tree, inner)) worked.merge(worked_on(context, facts, operand));
   }
   return true;
 }

@@ -69,6 +69,11 @@ TEST(Check, AsksForWhatPythonMayNotComeTo) {
   MendCase guard("def f(self, x):\n    if x.any() and self.m.any():\n        raise E\n", {2});
   EXPECT_TRUE(guard.shows("if not (__graphmend__.asks('S') and __graphmend__.is_plain('S', (self, 'm'))) else"))
       << guard.shown();
+  // What stands behind a test that no tensor decides is evaluated where Python does.
+  EXPECT_TRUE(MendCase("def f(self, x):\n    if x is not None and x.max() > self.m:\n        raise E\n", {2})
+                  .shows("if not __graphmend__.asks('S') else"));
+  EXPECT_TRUE(MendCase("def f(self, x):\n    if x is None or x.any() and self.m:\n        raise E\n", {2})
+                  .shows("is_plain('S', (self, 'm'))"));
 }
 
 TEST(Mend, PostponeCarriesWhatItPrints) {

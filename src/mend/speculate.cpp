@@ -113,7 +113,7 @@ class Speculation {
     made.text.add("((", span);
     made.text.copy(span);
     WorkedOn worked;
-    for (NodeId operand : later_operands(tree_, id)) worked.merge(worked_on(context_, facts_, operand));
+    for (NodeId operand : operands_in_vain(tree_, id)) worked.merge(worked_on(context_, facts_, operand));
     made.text.add(
         ") if " + not_traced(made.site, worked) + " else __graphmend__." + std::string(mark) + "('" + made.site + "', ",
         span);

@@ -264,6 +264,16 @@ bool may_ask_for_frame(const Tree& tree, NodeId id) {
   return tree.kind(callee) == NodeKind::Name && tree.end_of(callee) == tree.end_of(id);
 }
 
+// `a is None`: never a tensor.
+bool compares_identity(const Tree& tree, NodeId id) {
+  if (tree.kind(id) != NodeKind::Compare) return false;
+  ChildCursor cursor(tree, id);
+  cursor.take();
+  const Operator by = tree[cursor.take()].operation();
+  cursor.take();
+  return !cursor.take() && (by == Operator::Is || by == Operator::IsNot);
+}
+
 }  // namespace
 
 bool binds_or_waits(const Tree& tree, NodeId test) {
@@ -295,6 +305,18 @@ std::vector<NodeId> later_operands(const Tree& tree, NodeId id) {
     if (certain == 0) found.push_back(operand);
     certain -= certain != 0;
   }
+  return found;
+}
+
+std::vector<NodeId> operands_in_vain(const Tree& tree, NodeId id) {
+  std::vector<NodeId> found = later_operands(tree, id);
+  if (tree.kind(id) != NodeKind::BoolOp) return found;
+  size_t known = 0;
+  for (NodeId operand : tree.children(id)) {
+    if (!compares_identity(tree, operand)) break;
+    ++known;
+  }
+  found.erase(found.begin(), found.begin() + static_cast<ptrdiff_t>(std::min(known, found.size())));
   return found;
 }
 

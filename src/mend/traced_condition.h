@@ -20,6 +20,9 @@ std::optional<bool> membership(const Tree& tree, NodeId id);
 // The operands of `and`, `or` or a comparison that Python may not come to, and that tracing evaluates all the same.
 std::vector<NodeId> later_operands(const Tree& tree, NodeId id);
 
+// Those of them that tracing may evaluate in vain: not behind comparisons by identity alone, whose truth Python knows.
+std::vector<NodeId> operands_in_vain(const Tree& tree, NodeId id);
+
 // Whether a test awaits or yields, or assigns in an operand that stands in a lambda when it is traced, or asks there
 // who it is in: `super()`.
 bool binds_late_or_waits(const Tree& tree, NodeId test);
