@@ -115,7 +115,7 @@ VIEWS: list[Callable[[Any], Any]] = [
 @BACKENDS
 @pytest.mark.parametrize("view", VIEWS)
 def test_views_of_inputs_in_inference_mode(view: Callable[[Any], Any], backend: str) -> None:
-    @torch.inference_mode()
+    @torch.inference_mode()  # type: ignore[untyped-decorator,unused-ignore]
     def predicts(x: Any) -> Any:
         y = view(x) * 2
         if y.max() > 50:
