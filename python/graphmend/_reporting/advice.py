@@ -104,8 +104,20 @@ GENERAL = (
 )
 
 
-def advice_for(gb_type: str, message: str = "") -> str:
+# Where the reason why a place is left says more than the type.
+_BY_REASON = {
+    "it stands in a checkpointed function": (
+        "return the value from the checkpointed function, and tell of it behind the call"
+    ),
+    "a checkpointed function draws random numbers": "compile with the backend `inductor` or `aot_eager`",
+}
+
+
+def advice_for(gb_type: str, message: str = "", reason: str = "") -> str:
     """What to do about a break of this type; Dynamo's longer message is looked at when the type says too little."""
+    for beginning, advice in _BY_REASON.items():
+        if reason.startswith(beginning):
+            return advice
     for text in (gb_type, message):
         for pattern, advice in _ADVICE:
             if text and re.search(pattern, text):

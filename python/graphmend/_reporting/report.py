@@ -91,7 +91,7 @@ class Break:
         """What you can do about it; nothing when it is mended."""
         if self.mend:
             return ""
-        return self._sentences()[1] or advice_for(self.gb_type, self.message)
+        return self._sentences()[1] or advice_for(self.gb_type, self.message, self.reason)
 
     @property
     def decides(self) -> str:
