@@ -102,8 +102,6 @@ class FrameRecord(threading.local):
 
 
 _numbers = itertools.count()
-# Backends in which what an activation checkpoint computes once more draws what it drew before.
-_DRAW_THE_SAME = ("inductor", "aot_eager")
 
 
 def _first(count: int, compiled: Callable[..., Any], *args: Any) -> Any:
@@ -254,8 +252,12 @@ class MendedBackend:
             self.leave_as_written("what `max` or `min` of tensors gives is changed in place")
         if (names or self._is_joined()) and not self.frame.goes_on and leaves_generators_open():
             self.leave_as_written("a generator is left early, and has something to do when Python closes it")
-        if self.__name__ not in _DRAW_THE_SAME and checkpointed.draws(graph):
-            self.leave_as_written("a checkpointed function draws random numbers, and this backend others once more")
+        differs = checkpointed.differs_again(graph, str(self.__name__))
+        if differs is not None:
+            self.leave_as_written(differs)
+            # Symbols are no marks.
+            if self.frame.captures or self.frame.set_for:
+                raise CannotUndoError(differs)
         plan = self._plan(graph, changes_inputs=bool(apart))
         if shared:
             required += require_together(graph, changed)
@@ -349,7 +351,7 @@ class MendedBackend:
             # A backend's way to tell Dynamo that a number cannot be a symbol.
             raise
         except Exception as error:
-            modes.restore()
+            modes.restore(error)
             if without_inference_mode(graph):
                 return self._compile(graph, example_inputs, has_markers, **kwargs)
             learnt = self.learnt(traced_code())

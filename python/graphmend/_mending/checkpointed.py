@@ -13,26 +13,43 @@ import torch.fx
 from graphmend._mending.speculate import site_of
 from graphmend._torch.device_asserts import in_range_on_device
 from graphmend._torch.graph_facts import graph_facts
-from graphmend._torch.graphs import CHECKPOINTS, changes_in_place, every_node, functions_of, may_draw, storage_of
+from graphmend._torch.graphs import CHECKPOINTS, changes_in_place, functions_of, is_drawn_number, storage_of
 from graphmend._torch.markers import marker_name
 from graphmend._torch.tracing import TraceAgain
 
+# Backends in which what an activation checkpoint computes once more draws what it drew before.
+_DRAW_THE_SAME = ("inductor", "aot_eager")
 # These say something of the body's own nodes.
 _OF_SIDES = ("sides", "joined")
 
 
-def draws(graph: torch.fx.GraphModule) -> bool:
-    """Whether a checkpointed function draws random numbers that may be wanted once more; found at next to no cost
-    where none may."""
-    calls = [node for node in graph.graph.nodes if node.target in CHECKPOINTS]
-    inner = [each for call in calls for body in functions_of(call) for each in every_node(body)]
-    if not torch.is_grad_enabled() or not any(may_draw(each) for each in inner if each.target not in CHECKPOINTS):
-        return False
+def differs_again(graph: torch.fx.GraphModule, backend: str) -> str | None:
+    """Why a checkpointed function would do something else in the backward than where Python calls it, if it would."""
+    calls = [node for node in graph.graph.nodes if node.target in CHECKPOINTS and _has_history(node)]
+    if not calls:
+        return None
     try:
-        return not set(graph_facts(graph).draws).isdisjoint(calls)
+        facts = graph_facts(graph)
     except Exception:
-        # Fake tensors do not have what it needs.
-        return True
+        # Then the graph carries no marker either.
+        return None
+    nodes = list(graph.graph.nodes)
+    inputs = graph.graph.find_nodes(op="placeholder")
+    mutated = {storage_of(inputs[i]) for i in facts.mutated}
+    for call in calls:
+        behind = nodes[nodes.index(call) :]
+        changed = mutated.union(storage_of(each) for node in behind for each in changes_in_place(node))
+        if not changed.isdisjoint({storage_of(each) for each in call.all_input_nodes} - {None}):
+            return "a checkpointed function, which runs once more in the backward, is given what the graph changes"
+        draws_the_same = backend in _DRAW_THE_SAME and call.kwargs.get("preserve_rng_state", True)
+        if call in facts.draws and not draws_the_same:
+            return "a checkpointed function draws random numbers, and this backend others once more"
+    return None
+
+
+def _has_history(call: torch.fx.Node) -> bool:
+    values = call.meta["example_value"]
+    return any(isinstance(each, torch.Tensor) and each.requires_grad for each in values)
 
 
 def take_out(graph: torch.fx.GraphModule, declined: dict[str, str]) -> None:
@@ -51,6 +68,8 @@ def _take_out_of(body: torch.fx.GraphModule, call: torch.fx.Node, declined: dict
         return
     inputs = dict(zip(body.graph.find_nodes(op="placeholder"), call.args[1:], strict=True))
     changed = {storage_of(each) for node in nodes for each in changes_in_place(node)}
+    draws = any(isinstance(each, torch.fx.Node) and is_drawn_number(each) for each in inputs.values())
+    last_on_device = max((i for i, node in enumerate(nodes) if in_range_on_device(node)), default=-1)
     output = nodes[-1]
     returned = list(output.args[0])
     examples = list(call.meta["example_value"])
@@ -66,7 +85,7 @@ def _take_out_of(body: torch.fx.GraphModule, call: torch.fx.Node, declined: dict
             examples.append(value.meta["example_value"])
             with call.graph.inserting_after(place):
                 place = call.graph.call_function(operator.getitem, (call, len(returned) - 1))
-            place.meta = {**call.meta, "example_value": value.meta["example_value"]}
+            place.meta = dict(value.meta)
             outside[value] = place
         return outside[value]
 
@@ -74,7 +93,9 @@ def _take_out_of(body: torch.fx.GraphModule, call: torch.fx.Node, declined: dict
         reason = None
         if any(storage_of(value) in changed for value in marker.all_input_nodes):
             reason = "a tensor of a checkpointed function is changed in place there"
-        elif any(map(in_range_on_device, nodes[nodes.index(marker) :])):
+        elif draws:
+            reason = "a checkpointed function may draw from Python's `random`, and draw anew in the backward"
+        elif last_on_device > nodes.index(marker):
             reason = "behind it in a checkpointed function is what a GPU may find out of range"
         if reason is not None:
             declined[site_of(marker.args[0])] = reason

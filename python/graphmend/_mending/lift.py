@@ -275,10 +275,6 @@ def remove_joined(graph: torch.fx.GraphModule, declined: dict[str, str], goes_on
     by an effect, or by what the program does with it where it `goes_on` behind a break. Of checkpointed functions, as
     if all that they return were to be seen.
     """
-    changes = _Changes(graph)
-    for node in graph.graph.nodes:
-        for body in functions_of(node) if node.target in CHECKPOINTS else []:
-            _remove_joined(body, declined, True, changes.storages)
     _remove_joined(graph, declined, goes_on, frozenset())
 
 
@@ -286,6 +282,11 @@ def _remove_joined(
     graph: torch.fx.GraphModule, declined: dict[str, str], goes_on: bool, changed: Set[int | None]
 ) -> None:
     """The same of one of them, around which these memories are `changed`."""
+    calls = [node for node in graph.graph.nodes if node.target in CHECKPOINTS]
+    if calls:
+        around = changed | _Changes(graph).storages
+        for body in (body for call in calls for body in functions_of(call)):
+            _remove_joined(body, declined, True, around)
     nodes = list(graph.graph.nodes)
     markers = [node for node in nodes if marker_name(node.target) == "joined"]
     asserting = asserting_sides(nodes)

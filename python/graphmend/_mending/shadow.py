@@ -13,7 +13,7 @@ import torch.fx
 
 from graphmend._mending.lift import MAX_COPIED_BYTES
 from graphmend._torch.device_asserts import is_on_device
-from graphmend._torch.graphs import CHECKPOINTS, changes_in_place, is_torch_function, made_of
+from graphmend._torch.graphs import CHECKPOINTS, changes_in_place, is_torch_function, made_of, storage_of
 from graphmend._torch.markers import marker_name
 from graphmend._torch.modes import (
     Modes,
@@ -109,8 +109,11 @@ class Shadow:
         """The same of what a checkpointed function is given, by the graph around it as far as it goes."""
         given = {node: outside(node) for node in needed if node.op == "placeholder"}
         around = {node: each for node, each in given.items() if each is not None}
-        for inner, outer in list(around.items())[:1]:
-            if any(changes_in_place(each) for each in inner.graph.nodes if each.target not in CHECKPOINTS):
+        if around:
+            inner, outer = next(iter(around.items()))
+            memories = {storage_of(each) for each in inner.graph.find_nodes(op="placeholder")}
+            nodes = [each for each in inner.graph.nodes if each.target not in CHECKPOINTS]
+            if any(storage_of(each) in memories for node in nodes for each in changes_in_place(node)):
                 raise ImpureError("it hangs on what a checkpointed function changes in place")
             if not self._has_computed(list(around.values()), list(outer.graph.nodes)):
                 return False

@@ -161,13 +161,13 @@ class Plan:
             if not missed:
                 for seen in self.seen:
                     speculate.hit(seen.key, seen.text)
-        except StopRecomputation:
-            _put_modes_back(modes)
+        except StopRecomputation as error:
+            _put_modes_back(modes, error)
             raise
-        except Exception:
+        except Exception as error:
             missed = True
             # It may have raised inside of `inference_mode`, say.
-            _put_modes_back(modes)
+            _put_modes_back(modes, error)
         if missed:
             # It may have ended inside of `no_grad`, say.
             _put_modes_back(modes)
@@ -279,9 +279,9 @@ def put_back(step: Callable[..., None], *args: Any) -> None:
         step(*args)
 
 
-def _put_modes_back(modes: Modes | None) -> None:
+def _put_modes_back(modes: Modes | None, error: BaseException | None = None) -> None:
     if modes is not None:
-        put_back(modes.restore)
+        put_back(modes.restore, error)
 
 
 def _shown_as(tensor: torch.Tensor, name: str | None) -> torch.Tensor:

@@ -123,6 +123,9 @@ def graph_facts(graph: torch.fx.GraphModule) -> GraphFacts:
                 flat_args_descs=[PlainAOTInput(i) for i in range(len(inputs))],
                 keep_input_mutations=True,
             )(*inputs)
+    except Exception as error:
+        modes.restore(error)
+        raise
     finally:
         modes.restore()
         leave_dual_levels(graph)

@@ -6,7 +6,6 @@ Relies on private functions of autograd and functorch.
 from __future__ import annotations
 
 import contextlib
-import sys
 import traceback
 
 import torch
@@ -108,11 +107,11 @@ class _Autocast:
                 torch.set_autocast_dtype(device, dtype)
 
 
-def _leave_inference_modes(error: BaseException | None) -> None:
+def _leave_inference_modes(error: BaseException) -> None:
     """Leaves those that the code of a graph has entered which has raised. Left to themselves they would end with its
     frame, one after the other in the order in which they began, or whenever somebody lets go of that."""
     entered: dict[int, torch._C._InferenceMode] = {}
-    for frame, _ in traceback.walk_tb(error.__traceback__) if error else ():
+    for frame, _ in traceback.walk_tb(error.__traceback__):
         for value in list(frame.f_locals.values()):
             # Graphs are run as code, or node by node.
             kept = value.env.values() if isinstance(value, torch.fx.Interpreter) else [value]
@@ -138,10 +137,10 @@ class Modes:
         # Why saved tensors may have no hooks, if so.
         self.no_hooks = torch._C._autograd._saved_tensors_hooks_get_disabled_error_message()
 
-    def restore(self) -> None:
-        """Leaves what was entered since, and was not left; while the exception is handled for which it was not."""
-        if torch.is_inference_mode_enabled() != self.inference:
-            _leave_inference_modes(sys.exc_info()[1])
+    def restore(self, error: BaseException | None = None) -> None:
+        """Leaves what was entered since, and was not left because of an exception."""
+        if error is not None and torch.is_inference_mode_enabled() != self.inference:
+            _leave_inference_modes(error)
         torch._C._functorch.pop_dynamic_layer_stack_and_undo_to_depth(self.levels)
         torch._C._functorch.set_inplace_requires_grad_allowed(self.inplace)
         torch.set_grad_enabled(self.grad)
