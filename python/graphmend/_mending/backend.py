@@ -7,7 +7,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from types import CodeType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import torch
 import torch.fx
@@ -226,7 +226,10 @@ class MendedBackend:
         # Where the frame is traced by somebody else, or as it is written, nobody would answer a miss.
         is_ours = is_tracing() and not self.frame.plain
         if is_ours:
-            checkpointed.take_out(graph, self.declined)
+            try:
+                checkpointed.take_out(graph)
+            except CannotUndoError as error:
+                self._carry_nothing(error)
         # A marker in a graph that nobody looks at would be taken for granted.
         if is_ours and (self.frame.asserts or any(marker_name(node.target) for node in graph.graph.nodes)):
             self.trace_with_mends()
@@ -296,6 +299,13 @@ class MendedBackend:
             learnt.as_written = reason
             raise TraceAgain(restart_reason=reason)
 
+    def _carry_nothing(self, error: CannotUndoError) -> NoReturn:
+        """Begins anew, without symbols first, then without markers."""
+        if self.frame.captures:
+            raise error
+        self.learnt(traced_code()).cannot_carry = str(error)
+        raise TraceAgain(restart_reason=str(error)) from None
+
     def _is_joined(self) -> bool:
         """Whether a substitute or a setting has put more into the graph than plain `torch.compile` has in one."""
         return bool(self.frame.marked or self.frame.set_for)
@@ -316,10 +326,8 @@ class MendedBackend:
                 raise CannotUndoError("this torch would not see that a matrix cannot be inverted or decomposed")
             return lift(graph, markers, self.frame.goes_on)
         except CannotUndoError as error:
-            if self.frame.captures:
-                raise
-            if markers:
-                self.learnt(traced_code()).cannot_carry = str(error)
+            if self.frame.captures or markers:
+                self._carry_nothing(error)
             elif self.frame.marked and changes_inputs:
                 self.declined.update(dict.fromkeys(self.frame.marked, str(error)))
                 self.frame.marked.clear()

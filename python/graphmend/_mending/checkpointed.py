@@ -10,12 +10,11 @@ from typing import Any
 import torch
 import torch.fx
 
-from graphmend._mending.speculate import site_of
+from graphmend._mending.lift import CannotUndoError
 from graphmend._torch.device_asserts import in_range_on_device
 from graphmend._torch.graph_facts import graph_facts
 from graphmend._torch.graphs import CHECKPOINTS, changes_in_place, functions_of, is_drawn_number, storage_of
 from graphmend._torch.markers import marker_name
-from graphmend._torch.tracing import TraceAgain
 
 # Backends in which what an activation checkpoint computes once more draws what it drew before.
 _DRAW_THE_SAME = ("inductor", "aot_eager")
@@ -52,22 +51,26 @@ def _has_history(call: torch.fx.Node) -> bool:
     return any(isinstance(each, torch.Tensor) and each.requires_grad for each in values)
 
 
-def take_out(graph: torch.fx.GraphModule, declined: dict[str, str]) -> None:
-    """Moves the markers of checkpointed functions behind the calls of these; what may change meanwhile is declined."""
+def take_out(graph: torch.fx.GraphModule) -> None:
+    """Moves the markers of checkpointed functions behind the calls of these; refuses where that would tell."""
     for call in list(graph.graph.nodes):
         if call.target in CHECKPOINTS:
             for body in functions_of(call):
-                take_out(body, declined)
-                _take_out_of(body, call, declined)
+                take_out(body)
+                _take_out_of(body, call)
 
 
-def _take_out_of(body: torch.fx.GraphModule, call: torch.fx.Node, declined: dict[str, str]) -> None:
+def _take_out_of(body: torch.fx.GraphModule, call: torch.fx.Node) -> None:
+    for node in body.graph.nodes:
+        if marker_name(node.target) == "wanted":
+            body.graph.erase_node(node)
     nodes = list(body.graph.nodes)
     markers = [node for node in nodes if marker_name(node.target) and marker_name(node.target) not in _OF_SIDES]
     if not markers:
         return
     inputs = dict(zip(body.graph.find_nodes(op="placeholder"), call.args[1:], strict=True))
-    changed = {storage_of(each) for node in nodes for each in changes_in_place(node)}
+    # Where memory is changed last.
+    changed = {storage_of(each): i for i, node in enumerate(nodes) for each in changes_in_place(node)}
     draws = any(isinstance(each, torch.fx.Node) and is_drawn_number(each) for each in inputs.values())
     last_on_device = max((i for i, node in enumerate(nodes) if in_range_on_device(node)), default=-1)
     output = nodes[-1]
@@ -91,15 +94,15 @@ def _take_out_of(body: torch.fx.GraphModule, call: torch.fx.Node, declined: dict
 
     for marker in markers:
         reason = None
-        if any(storage_of(value) in changed for value in marker.all_input_nodes):
+        at = nodes.index(marker)
+        if any(changed.get(storage_of(value), -1) > at for value in marker.all_input_nodes):
             reason = "a tensor of a checkpointed function is changed in place there"
         elif draws:
             reason = "a checkpointed function may draw from Python's `random`, and draw anew in the backward"
-        elif last_on_device > nodes.index(marker):
+        elif last_on_device > at:
             reason = "behind it in a checkpointed function is what a GPU may find out of range"
         if reason is not None:
-            declined[site_of(marker.args[0])] = reason
-            raise TraceAgain(restart_reason=reason)
+            raise CannotUndoError(reason)
         operands = torch.fx.map_arg(marker.args, out)
         with call.graph.inserting_after(place):
             place = call.graph.call_function(marker.target, operands)
