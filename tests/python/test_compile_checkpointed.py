@@ -198,7 +198,7 @@ def test_a_flag_that_is_changed_there_stays() -> None:
     assert steps(compiled) == steps(program)
 
 
-class Normalizes(torch.nn.Module):
+class Normalizes(torch.nn.Module):  # type: ignore[misc,unused-ignore]
     def __init__(self) -> None:
         super().__init__()
         self.norm = torch.nn.BatchNorm1d(3)
@@ -213,7 +213,7 @@ class Normalizes(torch.nn.Module):
         return checkpoint(self.body, x.expand(2, 3) * torch.arange(1.0, 3.0)[:, None], use_reentrant=False).sum()
 
 
-class Decays(torch.nn.Module):
+class Decays(torch.nn.Module):  # type: ignore[misc,unused-ignore]
     def __init__(self) -> None:
         super().__init__()
         self.register_buffer("limit", torch.tensor(100.0))
@@ -230,7 +230,7 @@ class Decays(torch.nn.Module):
         return y.sum()
 
 
-class Draws(torch.nn.Module):
+class Draws(torch.nn.Module):  # type: ignore[misc,unused-ignore]
     def body(self, h: Any) -> Any:
         y = h * random.random()
         if y.max() > 50:
@@ -241,7 +241,7 @@ class Draws(torch.nn.Module):
         return checkpoint(self.body, x, use_reentrant=False).sum()
 
 
-class Counts(torch.nn.Module):
+class Counts(torch.nn.Module):  # type: ignore[misc,unused-ignore]
     """Nothing is mended but by a symbol."""
 
     def body(self, h: Any) -> Any:
@@ -252,7 +252,7 @@ class Counts(torch.nn.Module):
         return checkpoint(self.body, x, use_reentrant=False).sum()
 
 
-class DrawsAnew(torch.nn.Module):
+class DrawsAnew(torch.nn.Module):  # type: ignore[misc,unused-ignore]
     def body(self, h: Any) -> Any:
         y = torch.nn.functional.dropout(h, 0.5).sin()
         if y.max() > 50:

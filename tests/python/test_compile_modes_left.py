@@ -75,7 +75,7 @@ def process() -> list[object]:
     curved = torch.func.hessian(lambda x: (x**3).sum())(torch.ones(2)).tolist()
     kernels = attention._cur_sdpa_kernel_backends(), torch._C._get_sdp_priority_order()
     autocast = nesting, torch.get_autocast_dtype("cpu"), torch.is_autocast_cache_enabled()
-    modes = torch.is_inference_mode_enabled(), torch.is_grad_enabled()
+    modes = torch.is_inference_mode_enabled(), torch.is_grad_enabled(), torch._C._is_multithreading_enabled()
     keys = torch._C._dispatch_tls_local_include_set(), torch._C._dispatch_tls_local_exclude_set()
     levels = torch._C._functorch.get_dynamic_layer_stack_depth()
     return [*autocast, weights, curved, *kernels, *modes, *map(str, keys), levels]
@@ -132,6 +132,24 @@ def test_views_of_inputs_in_inference_mode(view: Callable[[Any], Any], backend: 
         compiled(torch.full((2, 2), 100.0))
     assert process() == before
     assert not compiled.report.left and compiled.report.graphs > 0
+
+
+def test_a_default_device_that_is_set_inside() -> None:
+    """Behind a graph, Dynamo loses the mode that says which."""
+
+    def sets(x: Any) -> Any:
+        k = int(x.sum())
+        torch.set_default_device("cpu")
+        return x * torch.ones(3) * k
+
+    compiled = mended_compile(sets, backend="eager")
+    try:
+        for i in range(3):
+            assert torch.equal(compiled(torch.ones(3) * i), torch.ones(3) * 3 * i * i)
+            assert torch.ones(2).device.type == "cpu"
+    finally:
+        torch.set_default_device(None)
+    assert reasons(compiled) == {"it changes the device on which tensors are made by default"}
 
 
 def test_a_level_of_forward_derivatives_is_left_to_python() -> None:

@@ -49,7 +49,14 @@ from graphmend._torch.markers import marker_name
 from graphmend._torch.matrices import loses_checks_of_matrices
 from graphmend._torch.modes import Modes, without_inference_mode
 from graphmend._torch.powers import keep_signs
-from graphmend._torch.tracing import RestartAnalysis, TraceAgain, draws_python_random, is_tracing, traced_code
+from graphmend._torch.tracing import (
+    RestartAnalysis,
+    TraceAgain,
+    changes_default_device,
+    draws_python_random,
+    is_tracing,
+    traced_code,
+)
 
 
 class FrameRecord(threading.local):
@@ -256,6 +263,8 @@ class MendedBackend:
         if (names or self._is_joined()) and not self.frame.goes_on and leaves_generators_open():
             self.leave_as_written("a generator is left early, and has something to do when Python closes it")
         differs = checkpointed.differs_again(graph, str(self.__name__))
+        if changes_default_device():
+            differs = "it changes the device on which tensors are made by default"
         if differs is not None:
             self.leave_as_written(differs)
             # Symbols are no marks.

@@ -127,6 +127,8 @@ class Modes:
         self.inference = torch.is_inference_mode_enabled()
         self.grad = torch.is_grad_enabled()
         self.forward = torch._C._is_fwd_grad_enabled()
+        self.threads = torch._C._is_multithreading_enabled()
+        self.replays = torch._C._is_view_replay_enabled()
         self.dtype = torch.get_default_dtype()
         self.autocast = _Autocast()
         self.levels = torch._C._functorch.get_dynamic_layer_stack_depth()
@@ -145,6 +147,9 @@ class Modes:
         torch._C._functorch.set_inplace_requires_grad_allowed(self.inplace)
         torch.set_grad_enabled(self.grad)
         torch._C._set_fwd_grad_enabled(self.forward)
+        # Inference mode ends with those that it began with, which may be a backend's own.
+        torch._C._set_multithreading_enabled(self.threads)
+        torch._C._set_view_replay_enabled(self.replays)
         if torch.get_default_dtype() != self.dtype:
             torch.set_default_dtype(self.dtype)
         self.autocast.restore()

@@ -288,6 +288,15 @@ def changes_print_options() -> bool:
     return options is not None and bool(effects.is_modified(options))
 
 
+def changes_default_device() -> bool:
+    """Whether the frame being traced has changed where tensors are made by default. The mode that does it is an object,
+    which Dynamo loses behind a graph."""
+    effects = InstructionTranslator.current_tx().output.side_effects
+    known = effects.id_to_variable.values()
+    devices = [each for each in known if isinstance(getattr(each, "value", None), DeviceContext)]
+    return any(map(effects.is_modified, devices))
+
+
 def changes_streams() -> bool:
     """Whether the frame being traced has changed where texts go: that shows outside only when the graph has run."""
     effects = InstructionTranslator.current_tx().output.side_effects
