@@ -292,9 +292,8 @@ def changes_default_device() -> bool:
     """Whether the frame being traced has changed where tensors are made by default. The mode that does it is an object,
     which Dynamo loses behind a graph."""
     effects = InstructionTranslator.current_tx().output.side_effects
-    known = effects.id_to_variable.values()
-    devices = [each for each in known if isinstance(getattr(each, "value", None), DeviceContext)]
-    return any(map(effects.is_modified, devices))
+    objects = [each for each in effects.id_to_variable.values() if isinstance(each, UserDefinedObjectVariable)]
+    return any(effects.is_modified(each) for each in objects if isinstance(each.value, DeviceContext))
 
 
 def changes_streams() -> bool:
