@@ -260,16 +260,14 @@ class MendedBackend:
             self.leave_as_written(SHARED_MEMORY)
         if changes_extreme(graph):
             self.leave_as_written("what `max` or `min` of tensors gives is changed in place")
-        if (names or self._is_joined()) and not self.frame.goes_on and leaves_generators_open():
+        is_more = bool(names or self.frame.captures or self._is_joined())
+        if is_more and not self.frame.goes_on and leaves_generators_open():
             self.leave_as_written("a generator is left early, and has something to do when Python closes it")
         differs = checkpointed.differs_again(graph, str(self.__name__))
         if changes_default_device():
             differs = "it changes the device on which tensors are made by default"
         if differs is not None:
             self.leave_as_written(differs)
-            # Symbols are no marks.
-            if self.frame.captures or self.frame.set_for:
-                raise CannotUndoError(differs)
         plan = self._plan(graph, changes_inputs=bool(apart))
         if shared:
             required += require_together(graph, changed)
@@ -307,6 +305,9 @@ class MendedBackend:
         if learnt.as_written is None:
             learnt.as_written = reason
             raise TraceAgain(restart_reason=reason)
+        # Dynamo's settings are no marks, and have to go as well.
+        if self.frame.captures or self.frame.set_for:
+            raise CannotUndoError(reason)
 
     def _carry_nothing(self, error: CannotUndoError) -> NoReturn:
         """Begins anew, without symbols first, then without markers."""
