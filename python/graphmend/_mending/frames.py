@@ -59,6 +59,9 @@ _RAISES = "it may raise, and is evaluated though the program may not come to it"
 _TEXTS = "a handler gets an exception that torch.compile raises with another text than Python"
 # A frame with more places than this is given up, so that nothing goes on for ever.
 _MAX_ROUNDS = 500
+# With so many operations in what was compiled for predictions of one frame, another value gets no graph any more: a
+# trace takes milliseconds for each, and Inductor tens of them.
+_MAX_OPS = 8000
 # A frame that raises this often while it is traced is compiled up to the raise.
 _MAX_RAISED = 8
 
@@ -379,12 +382,14 @@ class MendingCallback:
         return learnt.raised <= _MAX_RAISED
 
     def _bound_versions(self, code: CodeType) -> None:
-        """Predictions that go on changing must not use up the limit of recompilations, behind which all is eager."""
+        """Predictions that go on changing must not use up the limit of recompilations, behind which all is eager, nor
+        compile large graphs again and again."""
         keys = self.backend.frame.keys
         if keys:
             learnt = self.backend.learnt(code)
             learnt.versions += 1
-            if learnt.versions >= recompile_limit() - 2:
+            learnt.ops += self.backend.frame.ops
+            if learnt.versions >= recompile_limit() - 2 or learnt.ops > _MAX_OPS:
                 speculate.give_up_changing(keys)
 
 

@@ -47,8 +47,12 @@ class Learnt:
     """What is known of one function's frames."""
 
     captures: Captures = field(default_factory=Captures)
-    # How often frames with predictions were compiled.
+    # How often frames with predictions were compiled, and how many operations that were.
     versions: int = 0
+    ops: int = 0
+    # How often frames ran that were compiled, and with a prediction that was wrong.
+    runs: int = 0
+    wrong: int = 0
     # How often a frame raised for sure, while it was traced.
     raised: int = 0
     # How often in succession an operation raised while it was traced.

@@ -17,6 +17,7 @@ from graphmend._torch.tracing import (
     assume_constant_result,
     captures_numbers,
     last_wanted,
+    passed_in_call,
     trace_attempt,
     traced_code,
 )
@@ -46,7 +47,7 @@ def _learn(site: str, may_be_symbol: bool) -> str:
         frame.predicted.clear()
         frame.shadow = Shadow()
     occurrence = frame.passed[site] = frame.passed.get(site, -1) + 1
-    if occurrence >= speculate.MAX_ELEMENTS:
+    if occurrence >= speculate.MAX_ELEMENTS or passed_in_call(site) > speculate.MAX_ROUNDS:
         backend.declined[site] = "it is passed too often to be predicted each time"
         raise TraceAgain(restart_reason=backend.declined[site])
     key = speculate.key_of(site, occurrence, backend.number)

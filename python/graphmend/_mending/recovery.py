@@ -17,8 +17,10 @@ from graphmend._torch.frames import all_positional, drop_compiled, set_eval_fram
 from graphmend._torch.modes import saved_tensors_have_hooks
 
 # A compiled frame may run as written this often more than in a quarter of its calls, for other reasons than a
-# predicted value, which has a patience of its own.
+# predicted value.
 _PATIENCE = 16
+# The values that are predicted in a frame may be wrong this often, all together, before those that were are given up.
+_PATIENCE_WITH_VALUES = 8
 # The same where a size that is a symbol is one: it is likely to be that always.
 _PATIENCE_WITH_ONE = 4
 
@@ -43,6 +45,8 @@ class Recovery:
         self.keys = frozenset(backend.frame.keys)
         self.globals = space
         self.report = report
+        self.model = backend.number
+        self.learnt = backend.learnt(code)
         self.runs = 0
         self.misses = 0
         self.given_up = False
@@ -53,6 +57,7 @@ class Recovery:
     def __call__(self, closure: tuple[Any, ...], *values: Any) -> Any:
         self.report.calls += 1
         self.runs += 1
+        self.learnt.runs += 1
         state = random.getstate() if self.draws else None
         try:
             # They would see what a graph has saved that missed; and in the backward, another one may be predicted.
@@ -74,6 +79,8 @@ class Recovery:
                 result = self.run_code(self.code, closure, values)
                 if not missed.learnt or self.stays_whole:
                     self._count_miss(missed)
+                else:
+                    self._count_wrong()
                 return result
             # What is compiled inside would deliver again.
             again = replay.of(missed.delivered, missed.error)
@@ -86,6 +93,13 @@ class Recovery:
     def _may_predict(self, backend: MendedBackend) -> bool:
         """Whether there are symbols in its graph, in the place of which values could be predicted."""
         return backend.speculates is True and bool(backend.learnt(self.code).captures.places)
+
+    def _count_wrong(self) -> None:
+        """Predictions that take turns in being wrong cost as much as one that always is: a loop that ends somewhere
+        else each time."""
+        self.learnt.wrong += 1
+        if self.learnt.wrong > _PATIENCE_WITH_VALUES + self.learnt.runs // speculate.HITS_PER_MISS:
+            speculate.give_up_wrong(self.keys, self.model)
 
     def _count_miss(self, miss: Miss) -> None:
         """What goes on running as written, and does not raise, is better off as plain `torch.compile` has it."""

@@ -22,12 +22,14 @@ import torch
 # A site may miss this often, and once more for so many hits: a miss costs about two calls, and where a graph brings
 # nothing, all of them together must not cost more than a few in a hundred. It may have graphs for this many values.
 _PATIENCE = 4
-_HITS_PER_MISS = 32
+HITS_PER_MISS = 32
 _MAX_VALUES = 6
 # Of so many values it is known what comes after them.
 _MAX_REMEMBERED = 64
 # Larger tensors are seldom the same twice, and slow to compare number by number while tracing.
 MAX_ELEMENTS = 256
+# A loop that needs a value in each of more rounds is left: unrolled, it is a large graph for just so many rounds.
+MAX_ROUNDS = 64
 
 
 class Predictions:
@@ -57,6 +59,8 @@ class Site:
 
 # A model may be collected, and its sites with it, in the middle of any loop: loops go over a copy.
 sites: dict[str, Site] = {}
+# Sites at which a model predicts nothing any more, in whichever round.
+_given_up: set[tuple[str, int]] = set()
 
 
 def key_of(site: str, occurrence: int, model: int) -> str:
@@ -77,6 +81,7 @@ def forget(model: int) -> None:
     for key in _keys_of(model):
         del sites[key]
         vars(PREDICTIONS).pop(key, None)
+    _given_up.difference_update([each for each in list(_given_up) if each[1] == model])
 
 
 def rate(of_sites: Iterable[str], model: int) -> tuple[int, int]:
@@ -100,6 +105,14 @@ def give_up(keys: Iterable[str]) -> None:
             _give_up(key, site)
 
 
+def give_up_wrong(keys: Iterable[str], model: int) -> None:
+    """Nothing is predicted any more at the sites of those of these predictions that were wrong, however often a trace
+    passes there: the rounds of a loop take turns."""
+    wrong = {site_of(key) for key in keys if key in sites and sites[key].misses}
+    _given_up.update((site, model) for site in wrong)
+    give_up(key for key in _keys_of(model) if site_of(key) in wrong)
+
+
 def give_up_changing(keys: Iterable[str]) -> None:
     """Nothing is predicted there any more, unless it has always been the same."""
     give_up(key for key in keys if key in sites and len(sites[key].values) > 1)
@@ -113,7 +126,8 @@ def changes(key: str, value: Any) -> bool:
 def predict(key: str, value: Any, stays: bool) -> bool:
     """Makes the value of this call, which is being traced, the prediction; False if the site has been given up. The
     graphs that there are may have to stay."""
-    site = sites.setdefault(key, Site(stays=stays))
+    place = site_of(key), int(key.rpartition("_")[2])
+    site = sites.setdefault(key, Site(stays=stays, given_up=place in _given_up))
     if not site.given_up:
         _expect(key, site, encode(value))
     return not site.given_up
@@ -142,7 +156,7 @@ def missed(key: str, value: Any) -> None:
     before = site.last
     if site.given_up:
         return
-    if site.misses > _PATIENCE + site.hits // _HITS_PER_MISS:
+    if site.misses > _PATIENCE + site.hits // HITS_PER_MISS:
         _give_up(key, site)
         return
     # Once is chance: a rare value costs one run in eager, and no compilation.

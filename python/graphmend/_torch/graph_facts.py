@@ -11,6 +11,7 @@ from torch.autograd import grad_mode
 from graphmend._torch.graphs import every_node, functions_of, may_draw, storage_of
 from graphmend._torch.markers import marker_name
 from graphmend._torch.modes import Modes, leave_dual_levels, saved_tensors_have_hooks
+from graphmend._torch.only_computes import only_computes
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,17 @@ class _Steps:
         return values.pop(self.nodes[-1])
 
 
+_NOTHING = GraphFacts(
+    (), frozenset(), frozenset(), reshapes_inputs=False, aliased_outputs=False, draws=(), draws_unseen=False
+)
+
+
 def graph_facts(graph: torch.fx.GraphModule) -> GraphFacts:
+    """What a graph does, told by what it calls if that is enough."""
+    return _NOTHING if only_computes(graph) else analysed(graph)
+
+
+def analysed(graph: torch.fx.GraphModule) -> GraphFacts:
     """Runs the graph on fake tensors through AOTAutograd's own analysis; real tensors are not touched."""
     from torch._dispatch.python import enable_python_dispatcher
     from torch._functorch._aot_autograd.collect_metadata_analysis import run_functionalized_fw_and_collect_metadata

@@ -1,5 +1,7 @@
 """Graphs: what they change, draw and hand out, and who made their nodes."""
 
+import functools
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -147,7 +149,11 @@ NUMBERS_TO_TENSORS = (torch.tensor, torch.scalar_tensor, torch._refs.tensor)
 
 def name_of(node: torch.fx.Node) -> str:
     """The name of the function or method that a node calls; of others nothing."""
-    return node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
+    return _name_of(node.target)
+
+
+def _name_of(target: Any) -> str:
+    return target if isinstance(target, str) else getattr(target, "__name__", "")
 
 
 def changes_in_place(node: torch.fx.Node) -> list[torch.fx.Node]:
@@ -156,19 +162,40 @@ def changes_in_place(node: torch.fx.Node) -> list[torch.fx.Node]:
         return []
     if isinstance(node.target, torch._ops.HigherOrderOperator):
         return _changed_by_functions(node)
-    changed: list[Any] = []
-    name = name_of(node)
-    says_so = name.endswith("_") and not name.endswith("__")
-    if says_so or name.strip("_") in _IN_PLACE_OPERATORS or name in _IN_PLACE_IN_NUMPY or _is_told_to(node):
-        changed.append(node.args[0] if node.args else node.kwargs.get("input"))
+    places, told_at = _changed_by(node.target)
+    is_told_to = node.kwargs.get("inplace") or (told_at < len(node.args) and node.args[told_at])
+    # What a trace has most of, and asks most often.
+    if not places and not is_told_to and "out" not in node.kwargs:
+        return []
+    places = {**places, _FIRST: None} if is_told_to else places
+    changed = [node.args[i] if i < len(node.args) else node.kwargs.get(name) for i, name in places]
     changed.append(node.kwargs.get("out"))
-    for schema in _schemas(node.target):
-        for i, argument in enumerate(schema.arguments):
-            if argument.alias_info is not None and argument.alias_info.is_write:
-                changed.append(node.args[i] if i < len(node.args) else node.kwargs.get(argument.name))
     # Some change all of a list.
     flat = [each for value in changed for each in (value if isinstance(value, (list, tuple)) else (value,))]
     return [each for each in flat if isinstance(each, torch.fx.Node)]
+
+
+# Where what is changed stands, if nothing else is said.
+_FIRST = (0, "input")
+
+
+@functools.lru_cache(maxsize=4096)
+def _changed_by(target: Any) -> tuple[dict[tuple[int, str], None], int]:
+    """Which operands a function or method changes, by place and name; and the place of its `inplace`."""
+    changed: dict[tuple[int, str], None] = {}
+    name = _name_of(target)
+    # Python's own operators have one to be no keyword (`and_`).
+    is_method = getattr(target, "__module__", None) != "_operator"
+    says_so = is_method and name.endswith("_") and not name.endswith("__")
+    if says_so or name.strip("_") in _IN_PLACE_OPERATORS or name in _IN_PLACE_IN_NUMPY:
+        changed[_FIRST] = None
+    for schema in _schemas(target):
+        for i, argument in enumerate(schema.arguments):
+            if argument.alias_info is not None and argument.alias_info.is_write:
+                changed[i, argument.name] = None
+    code = getattr(target, "__code__", None)
+    names = code.co_varnames[: code.co_argcount] if code else ()
+    return changed, names.index("inplace") if "inplace" in names else sys.maxsize
 
 
 def _changed_by_functions(node: torch.fx.Node) -> list[torch.fx.Node]:
@@ -190,13 +217,6 @@ def _schemas(target: Any) -> list[Any]:
         return [getattr(target, name)._schema for name in target.overloads()]
     schema = getattr(target, "_schema", None)
     return [] if schema is None else [schema]
-
-
-def _is_told_to(node: torch.fx.Node) -> bool:
-    """Whether `inplace` is given, by its name or by its place."""
-    code = getattr(node.target, "__code__", None)
-    names = code.co_varnames[: code.co_argcount] if code else ()
-    return bool(node.kwargs.get("inplace") or dict(zip(names, node.args, strict=False)).get("inplace"))
 
 
 def storage_of(node: Any) -> int | None:

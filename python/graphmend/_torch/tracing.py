@@ -254,6 +254,16 @@ def traced_code() -> CodeType:
     return own_code(InstructionTranslator.current_tx().output.root_tx.f_code)
 
 
+def passed_in_call(site: str) -> int:
+    """How often the call that is being traced of the function around a site has come to it, this time included."""
+    translator = InstructionTranslator.current_tx()
+    while translator.f_code.co_filename.startswith(_PACKAGE):
+        translator = translator.parent
+    passed: dict[str, int] = vars(translator).setdefault("_graphmend_passed", {})
+    passed[site] = passed.get(site, 0) + 1
+    return passed[site]
+
+
 def draws_python_random() -> bool:
     """Whether the frame being compiled draws from Python's `random`, which Dynamo does ahead of the graph."""
     return bool(InstructionTranslator.current_tx().output.random_calls)
