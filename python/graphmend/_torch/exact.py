@@ -35,6 +35,11 @@ _UNORDERED = (torch.sym_max, torch.sym_min, max, min)
 _COMPARISONS = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
 # What tensors of doubles make of numbers as Python does.
 _ON_DOUBLES = (operator.add, operator.sub, operator.mul, operator.truediv, *_COMPARISONS)
+_DIVISIONS = (
+    divmod,
+    *(operator.truediv, operator.floordiv, operator.mod),
+    *(operator.itruediv, operator.ifloordiv, operator.imod),
+)
 _NEGATIONS = (operator.neg, operator.not_, torch.sym_not)
 
 
@@ -67,7 +72,7 @@ def _if_any(original: Any) -> Any:
 @contextlib.contextmanager
 def numbers_compared() -> Iterator[None]:
     """Inside, numbers that may change are compared as Python does it where Dynamo does otherwise: it takes a large
-    number for the float next to it. One that meets a number which was drawn is the one it is."""
+    number for the float next to it, and divides by zero. One that meets a number which was drawn is the one it is."""
     originals = {name: compare_op_handlers[name] for name in ("==", "!=", "<", "<=", ">", ">=")}
     compare_op_handlers.update({name: _of_constants(original) for name, original in originals.items()})
     try:
@@ -89,9 +94,11 @@ def _of_constants(original: Any) -> Any:
 
 def _with_drawn(original: Any) -> Any:
     """Of a number that may change and one that Python's `random` has drawn, Dynamo would make a tensor; and a fraction,
-    of a power that is complex."""
+    of a power that is complex. It is not told of a divisor that becomes zero."""
 
     def call_function(self: Any, tx: Any, args: Any, kwargs: Any) -> Any:
+        if self.fn in _DIVISIONS and len(args) == 2:
+            args = [args[0], _zero_or_never(tx, args[1].realize())]
         known = [each.realize() if each.is_realized() else each for each in args]
         is_drawn = any(isinstance(each, UnspecializedPythonVariable) for each in known)
         if is_drawn or (self.fn in POWERS and _may_be_complex(known)):
@@ -99,6 +106,13 @@ def _with_drawn(original: Any) -> Any:
         return original(self, tx, args, kwargs)
 
     return call_function
+
+
+def _zero_or_never(tx: Any, divisor: Any) -> Any:
+    """A divisor that may change: where it is zero, Python raises, and Dynamo computes what it can."""
+    if not isinstance(divisor, SymNodeVariable) or _hint(divisor) is None:
+        return divisor
+    return as_constant(tx, divisor) if bool(divisor.sym_num == 0) else divisor
 
 
 def _may_be_complex(operands: list[Any]) -> bool:
