@@ -110,8 +110,8 @@ _BY_REASON = {
         "return the value from the checkpointed function, and tell of it behind the call"
     ),
     "it is passed too often": (
-        "compile the loop's body as a function of its own, or ask once behind the loop; unrolled, it would be one large "
-        "graph for just so many rounds"
+        "compile the loop's body as a function of its own, or ask once behind the loop; unrolled, it would be one "
+        "large graph for just so many rounds"
     ),
     "a checkpointed function draws random numbers": "compile with the backend `inductor` or `aot_eager`",
 }

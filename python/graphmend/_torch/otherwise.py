@@ -1,8 +1,8 @@
 """What Dynamo makes something else of than Python does, and nobody sees while a break leaves it to Python.
 
 In: traces. Out: the same, in which the `__dict__` of an object that was made is that object's; sets of a class of the
-program's, numbers that numpy draws and its quantiles, one of Python's `random` that would decide a result's type, and a
-name that is given twice break the graph.
+program's, numbers that numpy draws and its quantiles, tensors that no array can be, one of Python's `random` that would
+decide a result's type, and a name that is given twice break the graph.
 """
 
 import contextlib
@@ -17,6 +17,7 @@ from torch._dynamo.side_effects import SideEffects
 from torch._dynamo.variables import (
     ConstDictVariable,
     NumpyVariable,
+    TensorVariable,
     UserDefinedObjectVariable,
     UserDefinedSetVariable,
     dicts,
@@ -30,6 +31,12 @@ from graphmend._torch.markers import marker_name
 from graphmend._torch.own_breaks import leave_to_python
 from graphmend._torch.replaced import replaced
 
+_OF_ARRAYS = frozenset(
+    f"torch.{name}"
+    for name in (
+        "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 float32 float64 complex64 complex128".split()
+    )
+)
 _OF_RANKS = frozenset("median nanmedian percentile nanpercentile quantile nanquantile".split())
 # Not before torch 2.13.
 _OWN_DICT: Any = getattr(dicts, "DunderDictVariable", None)
@@ -42,6 +49,7 @@ def left_as_in_python() -> contextlib.AbstractContextManager[None]:
         (SideEffects, "store_attr", _exchanged),
         (UserDefinedObjectVariable, "var_getattr", _read),
         (NumpyVariable, "call_function", _drawn),
+        (TensorVariable, "method_numpy", _as_array),
         (OutputGraph, "create_proxy", _met_by_drawn),
         *on_instructions(_given_once, "DICT_MERGE"),
     ]
@@ -141,6 +149,18 @@ def _drawn(original: Any) -> Any:
         return original(self, tx, args, kwargs)
 
     return call_function
+
+
+def _as_array(original: Any) -> Any:
+    def method_numpy(self: Any, *args: Any, force: Any = False, **options: Any) -> Any:
+        tensor = self.as_proxy().node.meta["example_value"]
+        is_forced = bool(force and force.as_python_constant())
+        has_more = tensor.requires_grad or tensor.is_conj() or tensor.is_neg() or tensor.device.type != "cpu"
+        if str(tensor.dtype) not in _OF_ARRAYS or (has_more and not is_forced):
+            leave_to_python("A tensor that has no array", self, "Python raises, and Dynamo does not.")
+        return original(self, *args, force=force, **options)
+
+    return method_numpy
 
 
 def _met_by_drawn(original: Any) -> Any:
