@@ -403,6 +403,7 @@ def _function_place(code: CodeType, error: BaseException) -> Place:
 
 
 def _in_words(error: BaseException) -> str:
-    """The first line of what an exception says, with its type."""
-    first = str(error).strip().partition("\n")[0]
-    return f"{type(error).__name__}: {first}" if first else type(error).__name__
+    """The first line of what an exception says, with its type; of a backend's failure, of what it has failed by."""
+    cause = getattr(error, "inner_exception", None) or error
+    first = str(cause).strip().partition("\n")[0]
+    return f"{type(cause).__name__}: {first}" if first else type(cause).__name__
