@@ -13,6 +13,7 @@ import torch
 import torch.nn.functional as functional
 
 from graphmend._torch.graph_facts import GraphFacts, analysed
+from graphmend._torch.graphs import may_draw
 from graphmend._torch.only_computes import only_computes
 
 # torch warns on its own account.
@@ -179,3 +180,10 @@ def test_what_does_more_is_analysed(program: Callable[..., Any]) -> None:
 def test_what_is_not_known_is_analysed() -> None:
     told, _ = look_at(calls_an_operator)
     assert not told
+
+
+@pytest.mark.parametrize(("name", "may"), [("__eq__", True), ("eq", False), ("bernoulli", True)])
+def test_what_may_draw_goes_by_operators_alone(name: str, may: bool) -> None:
+    graph = torch.fx.Graph()
+    given = graph.placeholder("x")
+    assert may_draw(graph.call_method(name, (given, given))) is may

@@ -283,7 +283,8 @@ def may_draw(node: torch.fx.Node) -> bool:
         return False
     name = name_of(node)
     packet = getattr(torch.ops.aten, name.partition(".")[0], None)
-    if packet is None:
+    # `__eq__` is a method of any object's.
+    if not isinstance(packet, torch._ops.OpOverloadPacket):
         return getattr(node.target, "__module__", None) not in ("_operator", "math")
     return any(torch.Tag.nondeterministic_seeded in getattr(packet, each).tags for each in packet.overloads())
 
