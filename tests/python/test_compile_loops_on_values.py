@@ -37,6 +37,10 @@ def test_a_loop_of_many_rounds_is_left() -> None:
     assert reasons(compiled) == {TOO_OFTEN}
 
 
+def test_a_loop_of_many_rounds_is_unrolled_where_no_graph_may_break() -> None:
+    assert same_program(grows_until, numbers(1, 2), __file__, fullgraph=True).report.whole
+
+
 def test_a_loop_of_few_rounds_is_unrolled() -> None:
     compiled = same_program(grows_until, [(x, 9) for (x,) in numbers(1, 2)], __file__, fullgraph=True)
     assert compiled.report.whole

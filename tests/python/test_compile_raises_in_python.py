@@ -58,6 +58,26 @@ def test_a_fraction_that_changes_and_becomes_zero() -> None:
     same_program(divides_by_a_fraction, calls, __file__)
 
 
+def divides_a_tensor(x: Any, f: float) -> Any:
+    print("in", x.sum())
+    return x / f
+
+
+def test_a_tensor_divided_by_zeros_of_both_signs() -> None:
+    calls = [(x, f) for (x,), f in zip(numbers(*range(5)), [4.0, 2.0, 0.0, -0.0, 0.0], strict=True)]
+    assert same_program(divides_a_tensor, calls, __file__).report.mended
+
+
+def test_a_divisor_that_becomes_zero_where_no_graph_may_break() -> None:
+    def program(x: Any, n: int) -> Any:
+        if x.sum() > 1000:
+            raise ValueError("large")
+        return x * (1 / n)
+
+    calls = [(x, n) for (x,), n in zip(numbers(*range(4)), [4, 2, 0, 3], strict=True)]
+    same_program(program, calls, __file__, frames=False, fullgraph=True)
+
+
 def makes_an_array(x: Any) -> Any:
     if x.sum() > 1000:
         raise ValueError("large")

@@ -86,6 +86,17 @@ def sets_item(x: Any) -> Any:
     return x.sum()
 
 
+def shifts(x: Any) -> Any:
+    n = x.long()
+    n <<= 1
+    return n
+
+
+def shifts_input(x: Any) -> Any:
+    x >>= 1
+    return x + 1
+
+
 def writes_out(x: Any) -> Any:
     torch.add(x, 1, out=x)
     return x.sum()
@@ -127,7 +138,7 @@ def runs_a_function(x: Any) -> Any:
     return torch.utils.checkpoint.checkpoint(torch.nn.functional.dropout, x, use_reentrant=False)
 
 
-COMPUTING = [computes, makes_and_changes, without_dropout, with_modes, asks_for_a_number, evaluates]
+COMPUTING = [computes, makes_and_changes, without_dropout, with_modes, asks_for_a_number, evaluates, shifts]
 DOING_MORE = [
     changes_input,
     changes_view,
@@ -145,7 +156,7 @@ DOING_MORE = [
 ]
 
 
-def look_at(program: Callable[..., Any]) -> tuple[bool, GraphFacts]:
+def look_at(program: Callable[..., Any], given: Any) -> tuple[bool, GraphFacts]:
     """What is told of the first graph of a program, and what the analysis finds."""
     found = []
 
@@ -155,7 +166,7 @@ def look_at(program: Callable[..., Any]) -> tuple[bool, GraphFacts]:
 
     torch._dynamo.reset()
     with torch._dynamo.config.patch(capture_scalar_outputs=True):
-        torch.compile(program, backend=backend)(torch.randn(4, 4))
+        torch.compile(program, backend=backend)(given)
     return found[0]
 
 
@@ -165,20 +176,26 @@ def does_nothing(facts: GraphFacts) -> bool:
 
 @pytest.mark.parametrize("program", COMPUTING)
 def test_what_only_computes_needs_no_analysis(program: Callable[..., Any]) -> None:
-    told, facts = look_at(program)
+    told, facts = look_at(program, torch.randn(4, 4))
     assert told
     assert does_nothing(facts)
 
 
 @pytest.mark.parametrize("program", DOING_MORE)
 def test_what_does_more_is_analysed(program: Callable[..., Any]) -> None:
-    told, facts = look_at(program)
+    told, facts = look_at(program, torch.randn(4, 4))
     assert not told
     assert not does_nothing(facts)
 
 
+def test_shifts_in_place_are_analysed() -> None:
+    told, facts = look_at(shifts_input, torch.arange(4))
+    assert not told
+    assert facts.mutated == (0,)
+
+
 def test_what_is_not_known_is_analysed() -> None:
-    told, _ = look_at(calls_an_operator)
+    told, _ = look_at(calls_an_operator, torch.randn(4, 4))
     assert not told
 
 

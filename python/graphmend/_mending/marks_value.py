@@ -47,7 +47,8 @@ def _learn(site: str, may_be_symbol: bool) -> str:
         frame.predicted.clear()
         frame.shadow = Shadow()
     occurrence = frame.passed[site] = frame.passed.get(site, -1) + 1
-    if occurrence >= speculate.MAX_ELEMENTS or passed_in_call(site) > speculate.MAX_ROUNDS:
+    is_long = passed_in_call(site) > speculate.MAX_ROUNDS and not backend.fullgraph
+    if occurrence >= speculate.MAX_ELEMENTS or is_long:
         backend.declined[site] = "it is passed too often to be predicted each time"
         raise TraceAgain(restart_reason=backend.declined[site])
     key = speculate.key_of(site, occurrence, backend.number)

@@ -12,7 +12,7 @@ from typing import Any
 
 import sympy  # type: ignore[import-untyped,import-not-found,unused-ignore]
 import torch
-from torch._dynamo.source import CallMethodItemSource
+from torch._dynamo.source import CallMethodItemSource, TensorPropertySource
 from torch._dynamo.symbolic_convert import compare_op_handlers
 from torch._dynamo.variables import (
     BuiltinVariable,
@@ -29,6 +29,7 @@ from graphmend._torch.by_python import POWERS, computed_by_python, functions_by_
 from graphmend._torch.raising import FIRST_ROUNDED, as_double, fits_double, raising_checked
 from graphmend._torch.replaced import replaced
 from graphmend._torch.symbols import read_symbols
+from graphmend._torch.tracing import traced_backend
 
 # Of these, sympy forgets the order of the operands, which a NaN and the sign of a zero show.
 _UNORDERED = (torch.sym_max, torch.sym_min, max, min)
@@ -98,7 +99,7 @@ def _with_drawn(original: Any) -> Any:
 
     def call_function(self: Any, tx: Any, args: Any, kwargs: Any) -> Any:
         if self.fn in _DIVISIONS and len(args) == 2:
-            args = [args[0], _zero_or_never(tx, args[1].realize())]
+            _note_zero(*(each.realize() for each in args))
         known = [each.realize() if each.is_realized() else each for each in args]
         is_drawn = any(isinstance(each, UnspecializedPythonVariable) for each in known)
         if is_drawn or (self.fn in POWERS and _may_be_complex(known)):
@@ -108,11 +109,18 @@ def _with_drawn(original: Any) -> Any:
     return call_function
 
 
-def _zero_or_never(tx: Any, divisor: Any) -> Any:
-    """A divisor that may change: where it is zero, Python raises, and Dynamo computes what it can."""
-    if not isinstance(divisor, SymNodeVariable) or _hint(divisor) is None:
-        return divisor
-    return as_constant(tx, divisor) if bool(divisor.sym_num == 0) else divisor
+def _note_zero(dividend: Any, divisor: Any) -> None:
+    """Has what is compiled hold for a divisor that is zero, or for one that is not: Python raises for zero. Sizes of
+    tensors are not asked, which the program may have said to be any; nor is anything under `fullgraph=True`, where what
+    raises while it is traced is an error of Dynamo's."""
+    if type_of_number(dividend) not in (bool, int, float) or not isinstance(divisor, SymNodeVariable):
+        return
+    if getattr(traced_backend(), "fullgraph", False):
+        return
+    node = divisor.sym_num.node
+    sources = [each for symbol in node.expr.free_symbols for each in node.shape_env.var_to_sources.get(symbol, ())]
+    if node.hint is not None and not any(isinstance(each, TensorPropertySource) for each in sources):
+        bool(divisor.sym_num == 0)
 
 
 def _may_be_complex(operands: list[Any]) -> bool:

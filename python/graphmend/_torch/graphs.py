@@ -130,14 +130,16 @@ def has_effects(graph: torch.fx.GraphModule) -> bool:
     return False
 
 
-_IN_PLACE_OPERATORS = {"setitem", *"iadd isub imul itruediv ifloordiv imod ipow iand ior ixor".split()}
+_IN_PLACE_OPERATORS = frozenset(
+    "setitem iadd iand iconcat ifloordiv ilshift imatmul imod imul ior ipow irshift isub itruediv ixor".split()
+)
 # How Dynamo names what it has traced of numpy; what changes an array there does not say so by its name.
 _NUMPY = "wrapped_"
 _IN_PLACE_IN_NUMPY = frozenset(
     f"{_NUMPY}{name}"
     for name in (
         *_IN_PLACE_OPERATORS,
-        *"ilshift irshift imatmul fill sort partition put resize copyto place putmask fill_diagonal".split(),
+        *"fill sort partition put resize copyto place putmask fill_diagonal".split(),
         *"put_along_axis setflags byteswap itemset".split(),
     )
 )
