@@ -257,7 +257,7 @@ def traced_code() -> CodeType:
 def passed_in_call(site: str) -> int:
     """How often the call that is being traced of the function around a site has come to it, this time included."""
     translator = InstructionTranslator.current_tx()
-    while translator.f_code.co_filename.startswith(_PACKAGE):
+    while is_ours(translator.f_code.co_filename):
         translator = translator.parent
     passed: dict[str, int] = vars(translator).setdefault("_graphmend_passed", {})
     passed[site] = passed.get(site, 0) + 1
