@@ -74,7 +74,7 @@ before.thread before.stance before.again before.load before.copy
 functions.checkpoint functions.inside functions.changed functions.derivative functions.cond
 lambda counting global walrus with.device with.default_dtype with.redirected with.step with.branch
 module.recurrent shadow.print shadow.int shadow.bool shadow.len shadow.warnings shadow.logger shadow.inside_print
-shadow.inside_bool
+shadow.inside_bool dtype.changed dtype.numpy
 """.split()
 
 # The same of the programs that need values of tensors.
