@@ -263,5 +263,17 @@ def place_of(entry: Break | Place) -> tuple[str, int]:
     return entry.file, entry.line
 
 
+def function_place(code: CodeType, error: BaseException) -> Place:
+    """A function as the place of what Dynamo says of all of it."""
+    return Place(code.co_filename, code.co_firstlineno, code.co_name, str(getattr(error, "gb_type", "")), str(error))
+
+
+def in_words(error: BaseException) -> str:
+    """The first line of what an exception says, with its type; of a backend's failure, of what it has failed by."""
+    cause = getattr(error, "inner_exception", None) or error
+    first = str(cause).strip().partition("\n")[0]
+    return f"{type(cause).__name__}: {first}" if first else type(cause).__name__
+
+
 def _is_declined(entry: Break, declined: Container[str]) -> bool:
     return entry.mend in ("substitute", "postpone") and all(site in declined for site, _ in entry.sites)

@@ -16,7 +16,7 @@ from typing import Any
 
 from graphmend._mending import mended_code, speculate
 from graphmend._mending.backend import MendedBackend
-from graphmend._mending.frame_breaks import OWN_FAULT, FrameBreaks, place_of
+from graphmend._mending.frame_breaks import OWN_FAULT, FrameBreaks, function_place, in_words, place_of
 from graphmend._mending.recovery import Recovery
 from graphmend._mending.scope import is_standard
 from graphmend._reporting.report import Report
@@ -121,7 +121,7 @@ class MendingCallback:
                     break
                 if hits_limit(error):
                     self.breaks.note(
-                        _function_place(code, error), "it was compiled too often, and runs in eager from now on"
+                        function_place(code, error), "it was compiled too often, and runs in eager from now on"
                     )
                     result = None
                     break
@@ -257,7 +257,7 @@ class MendingCallback:
         failed = "torch.compile" if cause is None else "the backend"
         reason = f"{failed} fails on the mended frame ({type(cause or error).__name__})"
         if comes_from_us(error):
-            reason = f"{OWN_FAULT} ({_in_words(error)})"
+            reason = f"{OWN_FAULT} ({in_words(error)})"
         # What broke when the code was compiled before was mended from the start this time.
         known = {place_of(each) for each in self.report.breaks}
         before = [each for each in dict.fromkeys(mended_code.broken.values()) if place_of(each) not in known]
@@ -268,7 +268,7 @@ class MendingCallback:
                 self.report.left.append(dataclasses.replace(entry, mend=None, reason=reason))
         if not places and not mended_code.is_foreign(frame.f_code.co_filename):
             # Nothing was mended yet: what failed is in graphmend, and plain `torch.compile` did what it does.
-            self.breaks.note(_function_place(frame.f_code, error), f"graphmend could not trace it ({_in_words(error)})")
+            self.breaks.note(function_place(frame.f_code, error), f"graphmend could not trace it ({in_words(error)})")
             self.report.calls += result.guarded_code is not None
         return result
 
@@ -285,10 +285,10 @@ class MendingCallback:
         learnt = self.backend.learnt(code)
         learnt.in_vain += 1
         learnt.as_it_is = learnt.in_vain > _MAX_RAISED
-        place = break_place(error) or _function_place(code, error)
+        place = break_place(error) or function_place(code, error)
         failed = "an operation raises while it is traced"
         if not isinstance(error, TorchRuntimeError):
-            failed = f"torch.compile fails while it traces it ({_in_words(error)})"
+            failed = f"torch.compile fails while it traces it ({in_words(error)})"
         self.breaks.note(place, f"{failed}, and the call runs in eager")
         return self._run_as_it_is()
 
@@ -300,6 +300,8 @@ class MendingCallback:
         traced = mended_code.replacement(code, frame.f_globals, bool(self.backend.speculates))
         self.backend.learnt(code).is_mended |= mended_code.has_marks(traced)
         self.backend.begin_frame(code, frame.f_globals)
+        # Nothing is a symbol here.
+        self.backend.frame.captures = ()
         self.backend.frame.goes_on = True
         forget_errors(convert)
         view = frame if traced is code else FrameView(frame, traced)
@@ -395,15 +397,3 @@ class MendingCallback:
 
 def _with_new_report(inner: Any, backend: MendedBackend, name: str, fullgraph: bool) -> MendingCallback:
     return MendingCallback(inner, backend, Report(name=name), fullgraph)
-
-
-def _function_place(code: CodeType, error: BaseException) -> Place:
-    """A function as the place of what Dynamo says of all of it."""
-    return Place(code.co_filename, code.co_firstlineno, code.co_name, str(getattr(error, "gb_type", "")), str(error))
-
-
-def _in_words(error: BaseException) -> str:
-    """The first line of what an exception says, with its type; of a backend's failure, of what it has failed by."""
-    cause = getattr(error, "inner_exception", None) or error
-    first = str(cause).strip().partition("\n")[0]
-    return f"{type(cause).__name__}: {first}" if first else type(cause).__name__
