@@ -39,7 +39,7 @@ def _changed(w: Writer) -> None:
 def _numpy(w: Writer) -> None:
     w.use("dtype.numpy")
     array = f"{e.full_name(w)}.{w.choose(_KINDS)}.numpy()"
-    taken = w.choose([f"{array}.sum().item()", f"float({array}.real.max())", f"{array}.tolist()[0]", f"{array}.shape"])
+    taken = w.choose([f"{array}.max().item()", f"float({array}.real.max())", f"{array}.tolist()[0]", f"{array}.shape"])
     if w.chance(0.7):
         with w.block("try:"):
             w.line(f'print("array", {taken})')

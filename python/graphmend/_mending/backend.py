@@ -31,6 +31,7 @@ from graphmend._mending.returned import put_back, take_returned
 from graphmend._mending.shadow import Shadow
 from graphmend._mending.traced import Traced
 from graphmend._mending.transaction import Plan
+from graphmend._torch.caches import changes_cached
 from graphmend._torch.compiling import drawn_as_in_eager
 from graphmend._torch.doubles import floats_as_doubles
 from graphmend._torch.extremes import changes_extreme
@@ -260,6 +261,8 @@ class MendedBackend:
             self.leave_as_written(SHARED_MEMORY)
         if changes_extreme(graph):
             self.leave_as_written("what `max` or `min` of tensors gives is changed in place")
+        if changes_cached(graph):
+            raise TraceAgain(restart_reason="what a function with a cache gave is changed in place")
         is_more = bool(names or self.frame.captures or self._is_joined())
         if is_more and not self.frame.goes_on and leaves_generators_open():
             self.leave_as_written("a generator is left early, and has something to do when Python closes it")
@@ -268,7 +271,7 @@ class MendedBackend:
             differs = "it changes the device on which tensors are made by default"
         if differs is not None:
             self.leave_as_written(differs)
-        plan = self._plan(graph, changes_inputs=bool(apart))
+        plan = self._plan(graph, is_mended=bool(names), changes_inputs=bool(apart))
         if shared:
             required += require_together(graph, changed)
         elif plan is None:
@@ -320,13 +323,14 @@ class MendedBackend:
         """Whether a substitute or a setting has put more into the graph than plain `torch.compile` has in one."""
         return bool(self.frame.marked or self.frame.set_for)
 
-    def _plan(self, graph: torch.fx.GraphModule, changes_inputs: bool) -> Plan | None:
+    def _plan(self, graph: torch.fx.GraphModule, is_mended: bool, changes_inputs: bool) -> Plan | None:
         """Takes the markers out of the graph; how its calls are transactions, or None if they need not be.
 
         With a symbol too there is more in a graph than plain `torch.compile` has; what raises there is to be undone.
         """
         markers = [node for node in graph.graph.nodes if marker_name(node.target)]
-        is_more = bool(markers or self.frame.captures or self._is_joined())
+        # A side of a branch that was not meant may raise, for its dtype say.
+        is_more = is_mended or bool(self.frame.captures or self._is_joined())
         if not is_more and not (has_gradients(graph) and reads_what_it_changes(graph)):
             return None
         try:

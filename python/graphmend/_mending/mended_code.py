@@ -112,10 +112,10 @@ def mend(place: Place, traced: Traced, speculates: bool, only: frozenset[str] | 
         outer = _function_around(code, traced) if code.co_name.startswith("<") else code
         if outer is None and code.co_name == "<lambda>" and _source_of(code, space, speculates).has(code):
             outer = code
+        if is_resumed(code if outer is None else outer) or (outer is None and _stands_in_rest(code, traced)):
+            return "it stands behind a break that is left"
         if outer is None:
             return "it stands in a lambda or a comprehension that is made elsewhere"
-        if is_resumed(outer):
-            return "it stands behind a break that is left"
         return _source_of(outer, space, speculates).mend(outer, place, only)
 
 
@@ -147,6 +147,12 @@ def _function_around(inner: CodeType, traced: Traced) -> CodeType | None:
             if any((one.co_filename, one.co_name, one.co_firstlineno) == place for one in _nameless(each)):
                 return code
     return None
+
+
+def _stands_in_rest(inner: CodeType, traced: Traced) -> bool:
+    """Whether a lambda or a comprehension stands on a line of the rest of a function, behind a break."""
+    rests = [code for code, _ in traced if is_resumed(code) and code.co_filename == inner.co_filename]
+    return any(inner.co_firstlineno == line for code in rests for *_, line in code.co_lines())
 
 
 def _nameless(code: CodeType) -> Iterator[CodeType]:

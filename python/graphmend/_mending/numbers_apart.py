@@ -13,7 +13,7 @@ from typing import Any
 import torch
 import torch.fx
 
-from graphmend._torch.graphs import NUMBERS_TO_TENSORS
+from graphmend._torch.graphs import NUMBERS_TO_TENSORS, is_number_given
 
 _SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
 
@@ -68,9 +68,7 @@ def take_numbers(graph: torch.fx.GraphModule) -> Apart | None:
 
 def _is_float(node: torch.fx.Node) -> bool:
     """Whether a node is a float of the program's."""
-    if node.op != "call_method" or node.target != "item" or node.args[0].op != "placeholder":
-        return False
-    return bool(getattr(node.args[0].meta.get("grapharg"), "pass_arg_as_tensor", False))
+    return node.op == "call_method" and node.target == "item" and is_number_given(node.args[0])
 
 
 def _is_computed(node: torch.fx.Node) -> bool:

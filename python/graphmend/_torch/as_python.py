@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from graphmend._torch.absent import absence_guarded
 from graphmend._torch.assembled import code_assembled
 from graphmend._torch.attributes import attributes_guarded
+from graphmend._torch.caches import caches_asked
 from graphmend._torch.classes import changes_of_classes_seen
 from graphmend._torch.contained import contents_told
 from graphmend._torch.deques import deques_bounded
@@ -20,6 +21,7 @@ from graphmend._torch.keys import keys_compared
 from graphmend._torch.one_tensor import changes_shared
 from graphmend._torch.optimizers import groups_kept
 from graphmend._torch.otherwise import left_as_in_python
+from graphmend._torch.taken_apart import operators_whole
 
 _PUT_RIGHT = (
     formats_kept,
@@ -39,6 +41,8 @@ _PUT_RIGHT = (
     left_as_in_python,
     code_assembled,
     hooks_guarded,
+    operators_whole,
+    caches_asked,
 )
 
 

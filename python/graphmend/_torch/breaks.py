@@ -18,6 +18,7 @@ import torch._dynamo
 from torch._dynamo import convert_frame, exc, symbolic_convert
 from torch._dynamo import utils as dynamo_utils
 from torch._dynamo.variables.tensor import TensorVariable
+from torch._subclasses.fake_tensor import FakeTensor
 
 from graphmend._torch.elements import elements_by_number
 from graphmend._torch.exact import numbers_exact
@@ -109,6 +110,7 @@ def trial() -> Iterator[None]:
     Dynamo tells its user about some breaks as it meets them, once. That is put off until one stays.
     """
     told = set(dynamo_utils.warn_once_cache)
+    has_told = TensorVariable._warn_capture_scalar_outputs.cache_info().currsize > 0
     _quiet.active = True
     try:
         with _same_dispatch_keys(), _marking_breaks(), torch._dynamo.error_on_graph_break(True):
@@ -116,7 +118,8 @@ def trial() -> Iterator[None]:
     finally:
         _quiet.active = False
         dynamo_utils.warn_once_cache.intersection_update(told)
-        TensorVariable._warn_capture_scalar_outputs.cache_clear()
+        if not has_told:
+            TensorVariable._warn_capture_scalar_outputs.cache_clear()
 
 
 def _marking_breaks() -> contextlib.AbstractContextManager[None]:
@@ -181,6 +184,8 @@ _scalars = threading.RLock()
 # The setting by which numbers that are read from tensors are symbols.
 NUMBERS = "capture_scalar_outputs"
 SIZES = "capture_dynamic_output_shape_ops"
+# What a line says on which the program reads a number, or gives a tensor for one.
+_READS = ("item(", "int(", "float(", "alpha=", "value=")
 
 
 def capture_for(place: Place) -> str | None:
@@ -193,7 +198,7 @@ def capture_for(place: Place) -> str | None:
     if place.gb_type == "Dynamic shape operator":
         return SIZES
     text = linecache.getline(place.file, place.line)
-    words = ("[", "tolist(") if place.gb_type == "Data dependent operator" else ("item(", "int(", "float(")
+    words = ("[", "tolist(") if place.gb_type == "Data dependent operator" else _READS
     return NUMBERS if is_read(place) and any(word in text for word in words) else None
 
 
@@ -263,6 +268,8 @@ def tell_less() -> None:
     logging.getLogger(TensorVariable.__module__).addFilter(
         lambda record: not (_quiet.active and record.funcName == "_warn_capture_scalar_outputs")
     )
+    # An operator that fails on shapes alone; what then becomes of the frame is not decided yet.
+    logging.getLogger(FakeTensor.__module__).addFilter(lambda record: not _quiet.active)
 
 
 def forget_errors(convert: Any) -> None:

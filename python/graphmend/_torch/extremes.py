@@ -33,6 +33,9 @@ def extremes_compared() -> contextlib.AbstractContextManager[None]:
 
 def _comparing(original: Any) -> Any:
     def call(self: Any, tx: Any, first: Any, second: Any) -> Any:
+        # What Dynamo does not compare; then the least of several has none.
+        if first is None or second is None:
+            return original(self, tx, first, second)
         if _are_of_two_types(first, second):
             exceeds = compare_op_handlers[">" if self.fn is max else "<"](tx, [second, first], {})
             return second if as_constant(tx, exceeds).as_python_constant() else first

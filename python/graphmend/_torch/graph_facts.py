@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch.autograd import grad_mode
 
-from graphmend._torch.graphs import every_node, functions_of, may_draw, storage_of
+from graphmend._torch.graphs import every_node, functions_of, is_number_given, may_draw, storage_of
 from graphmend._torch.markers import marker_name
 from graphmend._torch.modes import Modes, leave_dual_levels, saved_tensors_have_hooks
 from graphmend._torch.only_computes import only_computes
@@ -107,7 +107,7 @@ def analysed(graph: torch.fx.GraphModule) -> GraphFacts:
         # comes as a tensor, of which the graph takes the item.
         if isinstance(value, torch.SymFloat):
             value = 0.5
-        elif isinstance(value, torch.Tensor) and getattr(node.meta.get("grapharg"), "pass_arg_as_tensor", False):
+        elif is_number_given(node):
             with fake:
                 value = torch.tensor(0.5, dtype=value.dtype)
         elif isinstance(value, torch.Tensor):

@@ -342,6 +342,13 @@ def turn_asserts_into_checks(graph: torch.fx.GraphModule) -> None:
             graph.graph.erase_node(node)
 
 
+def is_number_given(node: torch.fx.Node) -> bool:
+    """Whether an input is a number of the program's, that comes as a tensor; so do arrays of numpy's."""
+    value = node.meta.get("example_value")
+    comes_as_tensor = getattr(node.meta.get("grapharg"), "pass_arg_as_tensor", False)
+    return bool(node.op == "placeholder" and comes_as_tensor and isinstance(value, torch.Tensor) and value.ndim == 0)
+
+
 def takes_gradients(node: torch.fx.Node) -> bool:
     """Whether a node goes back through what the graph has computed."""
     return node.op == "call_function" and node.target is torch.autograd.grad

@@ -1,8 +1,8 @@
 """What Dynamo makes something else of than Python does, and nobody sees while a break leaves it to Python.
 
-In: traces. Out: the same, in which the `__dict__` of an object that was made is that object's; sets of a class of the
-program's, numbers that numpy draws and its quantiles, tensors that no array can be, one of Python's `random` that would
-decide a result's type, and a name that is given twice break the graph.
+In: traces. Out: the same, in which the `__dict__` of an object that was made is that object's. Sets of a class of the
+program's, numbers that numpy or a `random.Random` draws, quantiles of numpy's, tensors that no array can be, a number
+of Python's `random` that would decide a result's type, and a name that is given twice break the graph.
 """
 
 import contextlib
@@ -23,6 +23,7 @@ from torch._dynamo.variables import (
     dicts,
 )
 from torch._dynamo.variables.base import AttributeMutationNew
+from torch._dynamo.variables.misc import RandomVariable
 from torch.utils import _pytree as pytree
 
 from graphmend._torch.graphs import lends_its_type
@@ -49,6 +50,7 @@ def left_as_in_python() -> contextlib.AbstractContextManager[None]:
         (SideEffects, "store_attr", _exchanged),
         (UserDefinedObjectVariable, "var_getattr", _read),
         (NumpyVariable, "call_function", _drawn),
+        (RandomVariable, "call_method", _drawn_by_object),
         (TensorVariable, "method_numpy", _as_array),
         (OutputGraph, "create_proxy", _met_by_drawn),
         *on_instructions(_given_once, "DICT_MERGE"),
@@ -149,6 +151,13 @@ def _drawn(original: Any) -> Any:
         return original(self, tx, args, kwargs)
 
     return call_function
+
+
+def _drawn_by_object(original: Any) -> Any:
+    def call_method(self: Any, tx: Any, name: str, *args: Any, **options: Any) -> Any:
+        leave_to_python("A method of a `random.Random`", name, "Dynamo goes on from the state that it has traced.")
+
+    return call_method
 
 
 def _as_array(original: Any) -> Any:
