@@ -330,7 +330,7 @@ class MendedBackend:
         """
         markers = [node for node in graph.graph.nodes if marker_name(node.target)]
         # A side of a branch that was not meant may raise, for its dtype say.
-        is_more = is_mended or bool(self.frame.captures or self._is_joined())
+        is_more = is_mended or bool(markers or self.frame.captures or self._is_joined())
         if not is_more and not (has_gradients(graph) and reads_what_it_changes(graph)):
             return None
         try:
