@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
+import numpy as np  # type: ignore[import-not-found,unused-ignore]
 import torch
 
 from .compare import Difference, compare_values
@@ -66,6 +67,15 @@ def _levelled(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
             event = {**event, "text": found.pop()["text"] + event["text"]}
         found.append(event)
     return found
+
+
+def scalar_array(difference: Difference, program: Program) -> bool:
+    expected, seen = difference.expected, difference.seen
+    if not ("numpy" in program.text and isinstance(expected, tuple) and isinstance(seen, tuple)):
+        return False
+    if expected[:1] != ("numpy",) or seen[:1] != ("ndarray",) or expected[1] != seen[1] or seen[2] != ():
+        return False
+    return bool(expected[2] == repr(np.frombuffer(seen[3], seen[1])[0]))
 
 
 def resumed_frames(difference: Difference, program: Program) -> bool:

@@ -36,6 +36,7 @@ from .known_by_breaks import (
     resumed_function,
     resumed_in_loop,
     resumed_stacklevel,
+    scalar_array,
     shown_join,
     shown_views,
     unformatted_float,
@@ -101,6 +102,12 @@ KNOWN = [
         "what comes of a joined branch is made in inference mode, where eager may pass on a tensor that was made"
         " outside of it",
         shown_join,
+        anywhere=True,
+    ),
+    Known(
+        "scalar-array",
+        "one element of an array is a number of numpy's; in a graph it is an array without a dimension",
+        scalar_array,
         anywhere=True,
     ),
     Known(

@@ -204,3 +204,15 @@ def test_what_torch_has_said_once_is_not_said_again(monkeypatch: pytest.MonkeyPa
     for function in (lambda x: x * len(str(x.sum().item())), lambda x: x + len(str(x.sum().item()))):
         mended_compile(function, backend="eager", speculate=False)(torch.ones(2))
     assert len([each for each in said if each.funcName == "_warn_capture_scalar_outputs"]) == 1
+
+
+def test_nothing_is_written_of_a_graph_that_raises(capfd: pytest.CaptureFixture[str]) -> None:
+    def run(x: Any) -> Any:
+        refuse(x)
+        return x * round(x.sum().item())
+
+    compiled = mended_compile(run, backend="aot_eager")
+    compiled(torch.ones(2))
+    with pytest.raises(OverflowError):
+        compiled(torch.tensor([1.0, torch.inf]))
+    assert "FX-traced" not in capfd.readouterr().err

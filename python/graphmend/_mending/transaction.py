@@ -20,6 +20,7 @@ import torch.fx
 
 from graphmend._mending import effects, speculate
 from graphmend._mending.history import with_history
+from graphmend._torch import quiet_graphs
 from graphmend._torch.compiling import StopRecomputation
 from graphmend._torch.modes import Modes
 from graphmend._torch.tensors import changes_counted, memory_of, random_state, set_random_state, version_of
@@ -150,7 +151,8 @@ class Plan:
             working = list(args)
             if self.mutated:
                 self._copy(working)
-            results = compiled(*working)
+            with quiet_graphs.inside:
+                results = compiled(*working)
             if (self.switches or self.copies) and torch.is_inference_mode_enabled():
                 results = self._as_in_inference_mode(args, results)
             # On a GPU this is where the call is waited for.

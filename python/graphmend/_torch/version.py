@@ -8,6 +8,7 @@ from torch._dynamo import guards
 
 from graphmend._torch.breaks import tell_less
 from graphmend._torch.frames import decode_by_file, go_by_own_code
+from graphmend._torch.quiet_graphs import write_less
 
 SUPPORTED = ((2, 11), (2, 13))
 
@@ -34,5 +35,6 @@ def require_torch() -> None:
         if not hasattr(module, name):
             raise TorchVersionError(f"torch {torch.__version__} has no {name}; graphmend cannot mend with it")
     tell_less()
+    write_less()
     go_by_own_code()
     decode_by_file()
