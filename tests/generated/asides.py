@@ -21,7 +21,8 @@ def aside(w: Writer) -> None:
         return
     choices: list[Choice] = [(4, trying.trying), (3, identity.identity), (4, flow.flow), (2, contexts.context)]
     choices += [(1, shadows.shadow_inside), (3, told.told), (3, on_functions.on_functions), (3, lambdas.lambdas)]
-    choices += [(1.5, dtypes.dtypes)]
+    if w.speculates:
+        choices += [(1.5, dtypes.dtypes)]
     if w.frame.recurrent:
         choices += [(15, recurrent.step)]
     with w.beside():

@@ -24,7 +24,7 @@ def dtypes(w: Writer) -> None:
 
 
 def _changed(w: Writer) -> None:
-    w.use("dtype.changed")
+    w.use("wanted.dtype_changed")
     counts = w.names("counts")
     name = w.choose(counts) if counts else w.fresh("whole")
     if not counts:
@@ -37,7 +37,7 @@ def _changed(w: Writer) -> None:
 
 
 def _numpy(w: Writer) -> None:
-    w.use("dtype.numpy")
+    w.use("wanted.dtype_numpy")
     array = f"{e.full_name(w)}.{w.choose(_KINDS)}.numpy()"
     taken = w.choose([f"{array}.max().item()", f"float({array}.real.max())", f"{array}.tolist()[0]", f"{array}.shape"])
     if w.chance(0.7):

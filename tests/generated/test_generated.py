@@ -74,7 +74,7 @@ before.thread before.stance before.again before.load before.copy
 functions.checkpoint functions.inside functions.changed functions.derivative functions.cond
 lambda counting global walrus with.device with.default_dtype with.redirected with.step with.branch
 module.recurrent shadow.print shadow.int shadow.bool shadow.len shadow.warnings shadow.logger shadow.inside_print
-shadow.inside_bool dtype.changed dtype.numpy
+shadow.inside_bool
 """.split()
 
 # The same of the programs that need values of tensors.
@@ -83,7 +83,7 @@ item int float bool tolist len_nonzero ternary bound_tensor size_tensor helper h
 mask masked_select nonzero as_tuple where unique set_mask where_rows index state branch branch_shapes early_return elif
 loop_range loop_range_tensor loop_rows loop_elements loop_while loop_while_value loop_exit loop_sites occurrences raise
 raise_lookup raise_assert raise_caught random of_random after_change shown ragged returned recursion
-element set_element different operands
+element set_element different operands dtype_changed dtype_numpy
 """.split()
 
 
