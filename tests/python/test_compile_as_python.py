@@ -183,16 +183,14 @@ def add_arrays(kept: Any, x: Any) -> Any:
     return x * 2
 
 
-def test_an_array_is_no_number(caplog: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_array_is_no_number(capsys: pytest.CaptureFixture[str]) -> None:
     compiled = mended_compile(add_arrays, backend="eager")
     kept = np.zeros((3,))
-    with caplog.at_level(logging.ERROR):
-        for _ in range(2):
-            compiled(kept, torch.tensor([1.0, 2.0, 3.0]).double())
+    for _ in range(2):
+        compiled(kept, torch.tensor([1.0, 2.0, 3.0]).double())
     assert kept.tolist() == [2.0, 4.0, 6.0]
     assert capsys.readouterr().out == "many\nmany\n"
     assert compiled.report.whole
-    assert not caplog.records
 
 
 def test_what_torch_has_said_once_is_not_said_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -271,7 +271,7 @@ class MendedBackend:
             differs = "it changes the device on which tensors are made by default"
         if differs is not None:
             self.leave_as_written(differs)
-        plan = self._plan(graph, is_mended=bool(names), changes_inputs=bool(apart))
+        plan = self._plan(graph, is_more, changes_inputs=bool(apart))
         if shared:
             required += require_together(graph, changed)
         elif plan is None:
@@ -323,15 +323,14 @@ class MendedBackend:
         """Whether a substitute or a setting has put more into the graph than plain `torch.compile` has in one."""
         return bool(self.frame.marked or self.frame.set_for)
 
-    def _plan(self, graph: torch.fx.GraphModule, is_mended: bool, changes_inputs: bool) -> Plan | None:
+    def _plan(self, graph: torch.fx.GraphModule, is_more: bool, changes_inputs: bool) -> Plan | None:
         """Takes the markers out of the graph; how its calls are transactions, or None if they need not be.
 
-        With a symbol too there is more in a graph than plain `torch.compile` has; what raises there is to be undone.
+        Where there `is_more` in a graph than plain `torch.compile` has, symbols or the sides of a branch that were not
+        meant, what raises there is to be undone.
         """
         markers = [node for node in graph.graph.nodes if marker_name(node.target)]
-        # A side of a branch that was not meant may raise, for its dtype say.
-        is_more = is_mended or bool(markers or self.frame.captures or self._is_joined())
-        if not is_more and not (has_gradients(graph) and reads_what_it_changes(graph)):
+        if not markers and not is_more and not (has_gradients(graph) and reads_what_it_changes(graph)):
             return None
         try:
             if self.frame.captures and loses_number(graph):
